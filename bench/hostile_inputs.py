@@ -304,12 +304,14 @@ def read_home(folder: Path) -> None:
 
 
 def make_description(folder: Path) -> None:
-    text = 'name = "a"\nfiles = "*.csv"\nrate = 50\nchannels = ["x", "y"]\nsubject = "who"\npublic = "act"\n'
-    (folder / "recordings.toml").write_text(text + 'private = ["sex"]\n')
+    text = (
+        "fields:\n- name: x\n  role: withheld\n- name: who\n  role: user\nk: 2\nrecordings:\n  files: rec\n  rate: 50\n"
+    )
+    (folder / "recordings.schema.yaml").write_text(text)
 
 
 def change_description(folder: Path, draw: random.Random) -> None:
-    file = folder / "recordings.toml"
+    file = folder / "recordings.schema.yaml"
     if draw.random() < 0.5:
         return in_bytes(file, draw)
     lines = file.read_text().splitlines()
@@ -327,15 +329,15 @@ def change_description(folder: Path, draw: random.Random) -> None:
         '["a", "a"]',
         '"\\u001b[2J"',
     ]
-    lines[at] = f"{lines[at].split(' =')[0]} = {draw.choice(new)}"
+    lines[at] = f"{lines[at].split(':')[0]}: {draw.choice(new)}"
     file.write_text("\n".join(lines))
     return None
 
 
 def read_description(folder: Path) -> None:
-    from sensorrelease.read.description import read_description
+    from sensorrelease.schema import load
 
-    read_description(folder / "recordings.toml")
+    load(folder / "recordings.schema.yaml")
 
 
 pipeline = make_pipeline(StandardScaler(), PCA(2))

@@ -30,6 +30,7 @@ import psutil
 
 from publish_memory import make as make_large
 from sensorprivacy.edge.board.bundle import MANIFEST, read_bundle
+from sensorrelease.schema import draft, save
 
 ROWS, SECONDS, LONGEST = 1500, 2.0, 30.0
 MINIMIZE = "minimize home.csv --task task --user who --score information --quiet --repeat 0 --jobs 2 "
@@ -42,8 +43,9 @@ COMMANDS = {  # module, words, and what is there when the time begins: so many d
     "publish": ("sensorrelease", "publish home.csv --task task --user who --defence noise:epsilon=4 "
                                  "--accept-draft --although-identifying --out a --save b --quiet", 0),
     "run": ("compendium", "run a.ipynb -o b.ipynb --log a.log", 3),
-    "edge": ("sensorrelease", "edge export recordings.toml --hide side --out a --epochs 1", 0),
-    "latent": ("sensorrelease", "publish recordings.toml --hide side --defence latent:epochs=300 --out a --save b", 0),
+    "edge": ("sensorrelease", "edge export recordings --hide side --out a --epochs 1", 0),
+    "latent": ("sensorrelease", "publish recordings --hide side --accept-draft --defence latent:epochs=300 --out a "
+                                "--save b", 0),
     "book": ("compendium", "book --out book 20_threeway_example", 1),
     "300 MB": ("sensorrelease", "publish large.csv --task room --user owner --recording session "
                                 "--accept-draft --although-identifying --defence round:digits=1 --out a --quiet",
@@ -51,20 +53,9 @@ COMMANDS = {  # module, words, and what is there when the time begins: so many d
 }  # fmt: skip
 # Most seconds from that moment to the kill; 4 of the others.
 SECONDS_OF = {"compare": 14.0, "publish": 14.0, "edge": 25.0, "latent": 25.0, "book": 10.0, "300 MB": 25.0}
-INPUTS = {"book", "a.ipynb", "a.log", "people.csv", "recordings"}
+INPUTS = {"book", "a.ipynb", "a.log", "recordings", "recordings.schema.yaml"}
 WHOLE = {"a": {"card.md", "card.json"}, "b": {"defence.json"}}  # what a folder with a final name has
 ALONE = {"search alone": "search", "race alone": "race"}  # undisturbed
-RECORDINGS = """name = "watch"
-files = "recordings/*.csv"
-rate = 50
-channels = ["x", "y"]
-file_name = "{activity}_{person}_{day}.csv"
-subject = "person"
-trial = "day"
-public = "activity"
-private = ["side"]
-people = "people.csv"
-"""
 CELL = """
 import time
 from sensorprivacy.minimize.search.workers import run_in_order
@@ -86,8 +77,9 @@ def prepare(folder: Path) -> None:
                 folder / f"recordings/{doing}_{person}_{day}.csv", index=False
             )
         people = pd.DataFrame({"person": list("pqrs"), "side": ["left", "right"] * 2})
-        people.to_csv(folder / "people.csv", index=False)
-        (folder / "recordings.toml").write_text(RECORDINGS, encoding="utf-8")
+        people.to_csv(folder / "recordings" / "people.csv", index=False)
+        found = draft(folder / "recordings", "activity", "person", rate=50)
+        save(found, folder / "recordings.schema.yaml")
         return
     table = pd.DataFrame(draw.integers(0, 50, (ROWS, 7)), columns=[f"x{i}" for i in range(7)])
     table = table.assign(x1=draw.integers(0, 20, ROWS), task=np.where(table["x0"] > 25, "on", "off"))

@@ -21,21 +21,10 @@ from compendium.datasets import store
 from sensorprivacy.latent import attackers
 from sensorrelease.publishing.anonymizers import Latent
 from sensorrelease.publishing.recordings import publish_recordings
+from sensorrelease.schema import draft
 
 PEOPLE, FIRST_TRIAL = 8, 11  # the trials from 11 on are the short ones
 ATTACKERS = ("paper's", "trees on statistics", "re-encodes", "identity")
-DESCRIPTION = """\
-name = "motionsense"
-files = "recordings/*.csv"
-rate = 50
-channels = ["acceleration", "rotation"]
-file_name = "{activity}_{person}_{session}.csv"
-subject = "person"
-trial = "session"
-public = "activity"
-private = ["gender"]
-people = "people.csv"
-"""
 
 
 @dataclass(frozen=True)
@@ -64,7 +53,7 @@ SECONDS: list[float] = []
 
 
 def write_recordings(folder):
-    """Write the recordings and their description to a folder, and return the minutes of signal."""
+    """Write the recordings to a folder, and return the minutes of signal."""
     files, samples = store.fetch("motionsense"), 0
     people = pd.read_csv(files.open("data_subjects_info.csv"))
     (folder / "recordings").mkdir()
@@ -80,8 +69,7 @@ def write_recordings(folder):
         pd.DataFrame(sizes).to_csv(folder / "recordings" / f"{trial[0]}_{person}_{trial[1]}.csv", index=False)
         samples += len(signal)
     gender = people["gender"].map({0: "female", 1: "male"})
-    pd.DataFrame({"person": people["code"], "gender": gender}).to_csv(folder / "people.csv", index=False)
-    (folder / "recordings.toml").write_text(DESCRIPTION, encoding="utf-8")
+    pd.DataFrame({"person": people["code"], "gender": gender}).to_csv(folder / "recordings" / "people.csv", index=False)
     return samples / 50 / 60
 
 
@@ -109,10 +97,11 @@ def main():
         for epochs in asked.epochs:
             start, began = "pytorch" if epochs == 100 else "he", time.process_time()
             card = publish_recordings(
-                folder / "recordings.toml",
+                folder / "recordings",
+                schema=draft(folder / "recordings", "activity", "person", rate=50),
+                accept_draft=True,
                 out=folder / f"out-{epochs}",
                 defence=Timed(epochs=epochs, start=start),
-                task="activity",
                 hide="gender",
                 adversaries=attackers(names=ATTACKERS),
                 seed=asked.seed,

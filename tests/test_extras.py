@@ -104,7 +104,7 @@ def test_the_command_names_its_extra_and_shows_no_traceback(monkeypatch, capsys,
         raise ModuleNotFoundError("No module named 'onnx'", name="onnx")
 
     monkeypatch.setattr("sensorrelease.commands.export", export)
-    assert main(["edge", "export", "own.toml", "--out", str(tmp_path)]) == 1
+    assert main(["edge", "export", "own.schema.yaml", "--out", str(tmp_path)]) == 1
     assert capsys.readouterr().err == "error: this needs onnx, which is not installed: pip install onnx onnxruntime\n"
 
 
@@ -114,7 +114,7 @@ def test_a_module_of_no_extra_stays_an_error_of_ours(monkeypatch, tmp_path):
 
     monkeypatch.setattr("sensorrelease.commands.export", export)
     with pytest.raises(ModuleNotFoundError, match="typo"):
-        main(["edge", "export", "own.toml", "--out", str(tmp_path)])
+        main(["edge", "export", "own.schema.yaml", "--out", str(tmp_path)])
 
 
 def test_the_core_needs_no_extra_and_commands_do_not_wait_for_figures():

@@ -15,14 +15,14 @@ def prepare(dataset: str, private: str, *, channels: str = "magnitude", **option
     Parameters
     ----------
     dataset : str
-        motionsense, smartwatch, mobiact, mobifall, or the path of a TOML description.
+        motionsense, smartwatch, mobiact, mobifall, or the path of the schema of your recordings.
     private : str
         The attribute to hide.
     channels : {"magnitude", "raw"}
-        Channels of a set of the catalogue. A description lists its own.
+        Channels of a set of the catalogue. A schema lists its own.
     **options
         Parameters of a notebook. Those of `sensorprivacy.latent.prepare` count; the others are left out.
     """
-    windows = datasets.windows(dataset, **({} if dataset.endswith(".toml") else {"channels": channels}))
+    windows = datasets.windows(dataset, **({"channels": channels} if dataset in datasets.WINDOWS else {}))
     known = {name: value for name, value in options.items() if name in inspect.signature(latent.prepare).parameters}
     return latent.prepare(windows, private, networks=build_dir() / "latent", **known)

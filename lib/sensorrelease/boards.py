@@ -13,8 +13,9 @@ from sensorprivacy.latent.storage import load, save
 from sensorprivacy.latent.study import prepare
 from sensorprivacy.paths import check_writable
 from sensorrelease.publishing.writing import check_targets
-from sensorrelease.read.recordings import user_windows
+from sensorrelease.recordings import read_recordings
 
+_LENGTH, _STRIDE = 128, 10  # samples of a window, and from one to the next
 _BATCH = 64  # windows of a training step: own recordings can be few
 
 
@@ -33,9 +34,9 @@ def own_bundles(
     Parameters
     ----------
     recordings : pathlib.Path
-        TOML description, see `own.read.recordings`.
+        Their folder, or the schema beside it.
     hide : str, optional
-        Private attribute. Not needed with a saved model.
+        Private attribute; by default the user. Not needed with a saved model.
     folder : pathlib.Path
         Folder to write.
     model : pathlib.Path, optional
@@ -48,19 +49,18 @@ def own_bundles(
     Raises
     ------
     ValueError
-        If neither `hide` nor a model is given, or the model does not fit the recordings.
+        If there is no such attribute, or the model does not fit the recordings.
     """
     check_writable(folder if folder.exists() else folder.absolute().parent)  # an error leaves no empty folder
     check_targets({"--save": keep}, recordings)
+    own = read_recordings(recordings)
     if model is not None:
         trained = load(model)
-        windows = user_windows(recordings, length=trained.models_.shape[1])
+        windows = own.windows(trained.models_.shape[1], _STRIDE)
         check_shape(trained, windows, model)
-    elif hide is None:
-        raise ValueError("--hide is missing: name the private attribute that the recordings should hide")
     else:
         training: dict[str, Any] = {"batch": _BATCH, "epochs": epochs, "inference_epochs": inference_epochs}
-        study = prepare(user_windows(recordings), hide, scheme="recordings", **training)
+        study = prepare(own.windows(_LENGTH, _STRIDE), own.hidden(hide), scheme="recordings", **training)
         fewest = int(study.train.public.value_counts().min())
         study = replace(study, vae=replace(study.vae, batch=min(fewest, _BATCH)))
         trained, windows = study.anonymizer(study.inference_models()), study.test
@@ -76,8 +76,8 @@ def check_shape(trained: LatentAnonymizer, windows: Windows, model: Path) -> Non
     if shape != given:
         raise ValueError(
             f"--model {model}: it anonymizes windows of {shape[0]} channels and {shape[1]} samples, but {windows.name} "
-            f"has {given[0]} and {given[1]}. Name the description of the recordings that it was trained on: edge "
-            "export FILE.toml --model FILE"
+            f"has {given[0]} and {given[1]}. Name the recordings that it was trained on: edge export "
+            "FOLDER --model FILE"
         )
 
 

@@ -13,7 +13,8 @@ from sensorprivacy.game.measuring import member
 from sensorprivacy.game.outcome import LEVEL
 from sensorprivacy.game.splits import Split, default_split
 from sensorprivacy.game.tables import PARTS
-from sensorrelease.columns.identifiers import find_identifiers
+from sensorrelease.schema.identify import order_or_size
+from sensorrelease.schema.recognise import header_kind
 
 if TYPE_CHECKING:
     from sensorrelease.results import Result  # imports the minimizer, which few tables need
@@ -52,8 +53,14 @@ def split_of(problem: Problem, split: Split | None, seed: int, max_rows: int | N
 @lru_cache(maxsize=1)  # all defences of a comparison have one problem
 def identifying(problem: Problem) -> frozenset[str]:
     """Return the columns of the original table that identify rows: attackers have them from elsewhere, too."""
-    sequences = [labels for labels in (problem.users, problem.groups) if labels is not None]
-    return frozenset(find_identifiers(problem.features, sequences))
+    who = pd.factorize(problem.users)[0]
+    found = set()
+    for name, column in problem.features.items():
+        values, known = column.to_numpy(dtype=float, na_value=np.nan), column.notna().to_numpy()
+        place = header_kind(str(name)) == "places" and (values[known] % 1 != 0).any()
+        if place or (known.sum() > 1 and order_or_size(values[known], who[known])):
+            found.add(str(name))
+    return frozenset(found)
 
 
 def _has_classes(problem: Problem, split: Split) -> bool:

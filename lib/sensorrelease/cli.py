@@ -107,11 +107,11 @@ def _all(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
 _file = click.argument("file", type=Path, metavar="FILE")
 _task = _option("--task", metavar="COLUMN", help="Column to predict (the task); a schema names it, too.")
 _user = _option("--user", metavar="COLUMN", help="Column with the user of each record; a schema names it, too.")
-_hide = _option("--hide", metavar="ATTRIBUTE", help="Private attribute to hide; `subject` is the person (recordings).")
+_hide = _option("--hide", metavar="ATTRIBUTE", help="Private attribute to hide (recordings); by default the user.")
 _seed = _option("--seed", type=_SEED, default=42, help="Random seed of samples, splits and models.")
 _quiet = _option("--quiet", is_flag=True, help="Show no progress bars.", show_default=False)
 _recording = _option("--recording", metavar="COLUMN", help="Column with the recording of each record; never split.")
-_schema = _option("--schema", type=Path, metavar="FILE", help="What the table holds; by default home.schema.yaml.")
+_schema = _option("--schema", type=Path, metavar="FILE", help="What the data hold; by default home.schema.yaml.")
 _tables = _all(_task, _user, _recording, _schema)
 _bins = _option(
     "--bins", type=click.IntRange(2, 1000), help="Divide a task of numbers in so many classes of about equal size."
@@ -212,8 +212,8 @@ def minimize(**options: Any) -> int:
 def compare(**options: Any) -> int:
     """Find out which defence suits your data, what it costs, and what attackers still learn.
 
-    FILE is a CSV, JSON lines, Parquet, Feather or Excel file with one record per row, or a
-    TOML file that describes recordings.
+    FILE is a CSV, JSON lines, Parquet, Feather or Excel file with one record per row, or a folder
+    of recordings.
 
     For each defence: how well the task still works, and how well the strongest of several attackers identifies the
     users. One defence of each kind comes before its variants. The page prints the command that publishes with the
@@ -248,10 +248,10 @@ def compare(**options: Any) -> int:
 def publish(**options: Any) -> int:
     """Write a table or recordings that you can hand on, with a data card.
 
-    FILE is a CSV, JSON lines, Parquet, Feather or Excel file with one record per row, or a
-    TOML file that describes recordings.
+    FILE is a CSV, JSON lines, Parquet, Feather or Excel file with one record per row, or a folder
+    of recordings.
 
-    Of a table, only what a schema declares leaves, and its rows are shuffled. A person confirms the schema first, see
+    Only what a schema declares leaves, and the rows of a table are shuffled. A person confirms the schema first, see
     `sensorprivacy schema`. Recordings are rewritten window by window, or become a table of window statistics. The data
     card states the guarantee, the utility, and what attackers infer. Noise is never seeded.
     """
@@ -261,29 +261,25 @@ def publish(**options: Any) -> int:
 @group.command()
 @_file
 @_all(_task, _user, _recording)
+@_option("--hide", multiple=True, metavar="COLUMN", help="Column with a private attribute (recordings).")
+@_option(
+    "--names", metavar="PATTERN", help="Labels in the names of files (recordings), such as {activity}_{person}.csv."
+)
+@_option("--rate", type=Numbers(0, 1e6, min_open=True), help="Samples per second, if there are no times (recordings).")
 @_option("--out", type=Path, metavar="FILE", help="Schema to write; by default home.schema.yaml beside home.csv.")
 @_option("--confirm", is_flag=True, help="FILE is a schema that you read: confirm it.", show_default=False)
 @_quiet
 def schema(**options: Any) -> int:
-    """Draft the schema of a table: how it is read, and which columns may leave.
+    """Draft the schema of a table or of recordings: how they are read, and which columns may leave.
 
-    FILE is a CSV, JSON lines, Parquet, Feather or Excel file with one record per row. Read the schema and change it.
+    FILE is a CSV, JSON lines, Parquet, Feather or Excel file with one record per row, or a folder of recordings: a file
+    for each, or long tables. Task, user and recording are columns, or labels in the names of the files. Attributes of
+    people can be in a file people.csv in the folder. Read the schema and change it.
     Then confirm it with `sensorprivacy schema home.schema.yaml --confirm`. `publish` asks for a confirmed schema.
     """
     from sensorrelease.schema import command
 
     return command.confirm_schema(options["file"]) if options["confirm"] else command.draft_schema(**options)
-
-
-@group.command()
-@click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path), metavar="FOLDER")
-@_option("--out", type=Path, metavar="FILE", help="File to write; the default is recordings.toml in the folder.")
-def recordings(**options: Any) -> int:
-    """Draft the description of a folder of recordings, and say what it leaves open.
-
-    FOLDER has a file for each recording, a folder for each with one file for each sensor, or one long table.
-    """
-    return _work("recordings", options)
 
 
 @group.group()
@@ -293,7 +289,7 @@ def edge() -> None:
 
 @edge.command()
 @click.argument("recordings", type=Path, metavar="FILE")
-@_option("--hide", metavar="ATTRIBUTE", help="Private attribute of your recordings.")
+@_option("--hide", metavar="ATTRIBUTE", help="Private attribute of your recordings; by default the user.")
 @_option("--save", type=Path, metavar="FILE", help="Save the anonymizer trained on your recordings.")
 @_option("--out", type=Path, default=Path("edge"), metavar="FOLDER", help="Folder to write.")
 @_option("--model", type=Path, metavar="FILE", help="Use a saved anonymizer instead of training one.")
@@ -302,7 +298,7 @@ def edge() -> None:
 def export(**options: Any) -> int:
     """Write the networks and edge.pyz into a folder to copy to a board.
 
-    FILE is the recordings.toml that describes your recordings. For MotionSense: .venv/bin/compendium export.
+    FILE is the folder of your recordings, with a schema beside it. For MotionSense: .venv/bin/compendium export.
     """
     return _work("export", options)
 

@@ -2,9 +2,7 @@
 
 import sys
 import time
-import tomllib
 from dataclasses import replace
-from pathlib import Path
 from types import SimpleNamespace as Options
 from typing import Any
 
@@ -23,6 +21,7 @@ from sensorrelease.pages import dump_json
 from sensorrelease.publishing import tables as publishing
 from sensorrelease.publishing.tables import check_confirmed
 from sensorrelease.publishing.writing import check_new, check_targets
+from sensorrelease.recordings import is_recorded, located
 from sensorrelease.running import plain_notices
 from sensorrelease.schema.coarse import title
 from sensorrelease.schema.draft import describe
@@ -35,24 +34,7 @@ from sensorrelease.tables import own_problem
 _FINAL = 15_000  # training rows of the evaluation: a forest for 50 users needs about 0.5 GB
 INTERRUPTED = 130  # exit code of a process that Ctrl-C ended
 _ROLES = ("task", "user", "recording")
-_OF_TABLES = ("user", "recording", "schema", "bins", "accept_draft", "keep_order")
-
-
-def recordings(options: Options) -> int:
-    """Draft the description of a folder of recordings; return the exit code."""
-    from sensorrelease.read.draft import draft
-
-    out = options.out or options.folder / "recordings.toml"
-    if out.exists():
-        raise ValueError(f"{out} exists: move it, or name another file with --out")
-    check_targets({"--out": out}, options.folder)
-    text, open_points = draft(options.folder)
-    write_atomically(out, lambda part: part.write_text(text, encoding="utf-8"))
-    print(f"{text}\nWritten: {out}\n\nPlease check:")
-    print("\n".join(f"- {point}" for point in open_points))
-    keys = tomllib.loads(text)
-    print(f"\nThen: sensorprivacy compare {out} --task {keys['public']} --hide {keys['private'][0]}")
-    return 0
+_OF_TABLES = ("bins", "keep_order", "sample")
 
 
 def minimize(options: Options) -> int:
@@ -113,8 +95,6 @@ def compare(options: Options) -> int:
     """Compare defences on a table or recordings and print the page; return the exit code."""
     began = time.monotonic()
     recorded = _check_kind(options)
-    if recorded and options.hide is None:
-        raise ValueError("--hide is missing: name the attribute to hide")
     check_targets({"--report": options.report, "--json": options.json, "--store": options.store}, options.file)
     try:
         with plain_notices():
@@ -154,7 +134,7 @@ def _table(options: Options) -> tuple[Problem, None, list[str]]:
 def _recordings(options: Options) -> tuple[Problem, Split, list[Any]]:
     from sensorrelease.windows import TABLE_WORDS, own_game
 
-    game = own_game(options.file, options.task, options.hide, seed=options.seed)
+    game = own_game(options.file, options.hide, options.schema, **_named(options, _ROLES), seed=options.seed)
     releases = {name: one for one in game.defences for name in (one.name, one.word) if name}
     words = options.defences or [*TABLE_WORDS, *(one.name for one in game.defences)]
     return game.problem, game.split, [releases.get(word, word) for word in words]
@@ -163,7 +143,7 @@ def _recordings(options: Options) -> tuple[Problem, Split, list[Any]]:
 def publish(options: Options) -> int:
     """Publish a file, print what was written, and return the exit code."""
     if options.defence is None and options.fitted is None:
-        first = "latent" if _is_description(options.file) else "minimize:threshold=.01"
+        first = "latent" if is_recorded(options.file) else "minimize:threshold=.01"
         raise ValueError(
             f"--defence is missing: {first} is a good first choice, and `sensorprivacy compare` finds the best one for "
             "your data; or name a folder with --fitted"
@@ -184,9 +164,11 @@ def _write(options: Options, **given: Any) -> int:
             if given:
                 card = publishing.publish(options.file, accept_draft=True, **common, **given)
             elif _check_kind(options):
-                from sensorrelease.publishing.recordings import publish_recordings
+                from sensorrelease.publishing.recordings import publish_recordings, rewrites
 
-                card = publish_recordings(options.file, hide=options.hide, **common, **_named(options, more))
+                common |= _named(options, ("hide", "defence", "save", "fitted", "accept_draft"))
+                common |= {} if rewrites(options.fitted) else _declared(options)
+                card = publish_recordings(options.file, **common)
             else:
                 common |= _named(options, (*more, "accept_draft", "sample"))
                 common |= (
@@ -230,16 +212,14 @@ def _named(options: Options, names: tuple[str, ...]) -> dict[str, Any]:
     return {name: getattr(options, name) for name in names}
 
 
-def _is_description(file: Path) -> bool:
-    return file.suffix.lower() == ".toml"
-
-
 def _check_kind(options: Options) -> bool:
     """Return whether the file describes recordings; reject options on the command line that are for the other kind."""
-    recorded = _is_description(options.file)
+    recorded = is_recorded(options.file)
+    if recorded:
+        options.file, options.schema = located(options.file, options.schema)
     for name in _OF_TABLES if recorded else ("hide",):
         if name in options.given:
-            kinds = ("tables", "describes recordings") if recorded else ("recordings", "is a table")
+            kinds = ("tables", "holds recordings") if recorded else ("recordings", "is a table")
             option = f"--{name.replace('_', '-')}"
             raise ValueError(f"{option} is for {kinds[0]}, but {options.file} {kinds[1]}: leave it out")
     return recorded

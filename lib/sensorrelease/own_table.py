@@ -4,6 +4,7 @@ A table goes one way: file, rows as the schema reads them (`OwnTable`), a sample
 `Problem`, a defence, the gate again, a file. `minimize`, `compare`, `publish` and fitted defences all use it.
 """
 
+import hashlib
 from collections import Counter
 from collections.abc import Collection, Iterator
 from dataclasses import replace
@@ -16,14 +17,14 @@ import pooch
 
 from sensorprivacy.checks import rows_in_words
 from sensorprivacy.data import Problem
-from sensorrelease.columns.cells import table_digest
 from sensorrelease.schema.cells import as_arrow
 from sensorrelease.schema.coarse import Census, title
 from sensorrelease.schema.command import schema_beside
 from sensorrelease.schema.draft import draft
+from sensorrelease.schema.formats import check_file, column_names
 from sensorrelease.schema.gate import Gate, withholding
 from sensorrelease.schema.model import Constraints, Schema
-from sensorrelease.schema.read import Pieces, check_file, column_names, read
+from sensorrelease.schema.read import Pieces, read
 from sensorrelease.schema.storage import load
 
 IN_MEMORY = 32 * 2**20  # bytes of a file that is read in one piece
@@ -160,7 +161,8 @@ class OwnTable:
             self._pieces_of = Pieces(source, schema, **how | ({"rows": rows} if rows else {}))
         if not isinstance(source, Path | str):
             assert self._frame is not None
-            self.digest = table_digest(self._frame)
+            cells = pd.util.hash_pandas_object(self._frame, index=False).to_numpy().tobytes()
+            self.digest = hashlib.sha256("\0".join(map(str, self._frame)).encode() + cells).hexdigest()
         if bins is not None:
             self._divide(bins)
 

@@ -10,6 +10,7 @@ import pandas as pd
 
 from sensorprivacy.data import Problem
 from sensorrelease.own_table import OwnTable, find_schema
+from sensorrelease.recordings import is_recorded
 from sensorrelease.schema.coarse import is_levels, title
 from sensorrelease.schema.draft import draft
 from sensorrelease.schema.gate import released, withholding
@@ -55,6 +56,7 @@ def own_problem(
     FileNotFoundError, ValueError
         As `find_schema` and `OwnTable`.
     """
+    _refuse_recordings(source)
     how: dict[str, Any] = {"task": task, "user": user, "recording": recording, "progress": progress}
     declared, whence = find_schema(source, schema, **how, identifying=True)
     if not declared.is_confirmed:
@@ -72,6 +74,11 @@ def own_problem(
         file = str(source) if isinstance(source, Path | str) else None
         facts["publish"] = {"file": file, **given} | ({} if declared.is_confirmed else {"accept_draft": True})
     return table.problem(facts)
+
+
+def _refuse_recordings(source: Any) -> None:
+    if is_recorded(source):
+        raise ValueError(f"{source} holds recordings, and this needs a table: compare and publish take recordings")
 
 
 def assumed(schema: Schema, whence: str) -> str:
@@ -113,6 +120,7 @@ def load_table(
     FileNotFoundError, ValueError
         As `own_problem`.
     """
+    _refuse_recordings(source)
     declared = _edited(draft(source, task, user, groups, identifying=True), keep, drop)
     problem = own_problem(source, declared)
     problem.provenance["digest"] = OwnTable(source, declared).digest

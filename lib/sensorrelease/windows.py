@@ -27,8 +27,7 @@ from sensorprivacy.statistics import window_statistics
 from sensorprivacy.windowing import AXES, MAGNITUDES, magnitudes
 from sensorrelease.defences import Published
 from sensorrelease.publishing.anonymizers import words_of
-from sensorrelease.read.description import read_description
-from sensorrelease.read.recordings import user_windows
+from sensorrelease.recordings import read_recordings
 
 TABLE_WORDS = (
     "prediction",
@@ -250,7 +249,16 @@ def is_of_people(labels: pd.Series, subject: pd.Series) -> bool:
     return not pd.DataFrame({"who": subject, "label": labels}).drop_duplicates()["who"].duplicated().any()
 
 
-def own_game(description: Path, task: str, hide: str, *, seed: int = 42) -> WindowsGame:
+def own_game(
+    source: Path,
+    hide: str | None = None,
+    schema: Path | None = None,
+    *,
+    task: str | None = None,
+    user: str | None = None,
+    recording: str | None = None,
+    seed: int = 42,
+) -> WindowsGame:
     """Return the game on your own recordings.
 
     Whole recordings are held out if people have two of an activity. Otherwise the ends of the recordings are, as in
@@ -258,30 +266,31 @@ def own_game(description: Path, task: str, hide: str, *, seed: int = 42) -> Wind
 
     Parameters
     ----------
-    description : path
-        TOML file, see `own.read.recordings`.
-    task : str
-        Its public label.
-    hide : str
-        One of its private attributes, or ``subject``: the person.
+    source, schema, task, user, recording
+        As for `recordings.read_recordings`.
+    hide : str, optional
+        One of the private attributes; by default the user.
     seed : int
         Seed of split, networks and publications.
 
     Raises
     ------
     FileNotFoundError, ValueError
-        If the description is wrong or has another public label.
+        As `recordings.read_recordings`.
 
     Warns
     -----
     UserWarning
         If nobody has two recordings of one activity.
     """
-    given = read_description(description)
-    if task != given.public:
-        raise ValueError(f"the task is {task!r}, but the public label in {description.name} is {given.public!r}")
+    roles = {"task": task, "user": user, "recording": recording}
+    own = read_recordings(source, schema, **roles)
+    task, asked = own.gate.task, {"file": str(source), **({"schema": str(schema)} if schema else {})}
+    asked |= {name: value for name, value in {**roles, "hide": hide}.items() if value}
+    asked |= {} if own.schema.is_confirmed else {"accept_draft": True}
+    hide = own.hidden(hide)
     options: dict[str, Any] = {"most": MOST, "epochs": EPOCHS, "inference_epochs": EPOCHS, "seed": seed}
-    windows, ends = user_windows(description), False
+    windows, ends = own.windows(128, 10), False
     _refuse_short(windows, task)
     try:
         study = prepare(windows, hide, scheme="recordings", **options)
@@ -296,8 +305,7 @@ def own_game(description: Path, task: str, hide: str, *, seed: int = 42) -> Wind
     fewest = int(study.train.public.value_counts().min())
     study = replace(study, vae=replace(study.vae, batch=min(fewest, BATCH)))
     game = windows_game(study, ReleaseSettings(seed=seed), ends=ends)
-    asked = {"publish": {"file": str(description), "task": task, "hide": hide}}
-    problem = replace(game.problem, name=windows.name, provenance={**game.problem.provenance, **asked})
+    problem = replace(game.problem, name=windows.name, provenance={**game.problem.provenance, "publish": asked})
     return replace(game, problem=problem)
 
 

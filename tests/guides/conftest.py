@@ -105,5 +105,7 @@ def recordings(tmp_path):
                 )
                 file = tmp_path / "recordings" / f"{activity}_{who}_{session}.csv"
                 table.assign(timestamp=clock).to_csv(file, index=False)
-    pd.DataFrame({"person": PEOPLE, "gender": ["f", "m"] * 2}).to_csv(tmp_path / "people.csv", index=False)
+    pd.DataFrame({"person": PEOPLE, "gender": ["f", "m"] * 2}).to_csv(
+        tmp_path / "recordings" / "people.csv", index=False
+    )
     return tmp_path / "recordings"

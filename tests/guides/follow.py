@@ -1,8 +1,7 @@
 """Follow guides in the current folder, as a reader does: every command as printed, in the guide's order.
 
-``python follow.py GUIDE.md... WORD...`` runs commands that begin with ``sensorprivacy`` and blocks of Python, and
-writes a block of TOML to ``recordings.toml``. A command that holds one of the words is left out. One process follows
-all, so that the library is imported once.
+``python follow.py GUIDE.md... WORD...`` runs commands that begin with ``sensorprivacy`` and blocks of Python. A command
+that holds one of the words is left out. One process follows all, so that the library is imported once.
 """
 
 import re
@@ -32,9 +31,7 @@ def follow(guide: Path, without: list[str]) -> int:
         if any(word in text for word in without):
             continue
         began = time.process_time()
-        if language == "toml":
-            Path("recordings.toml").write_text(text, encoding="utf-8")
-        elif language == "python":
+        if language == "python":
             exec(text, names)
         elif language == "sh" and text.startswith("sensorprivacy "):
             if code := sensorprivacy(shlex.split(text, comments=True)[1:]):

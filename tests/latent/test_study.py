@@ -9,7 +9,8 @@ import pytest
 from sensorprivacy.latent import LatentAnonymizer, SeededSource
 from sensorprivacy.latent.files import CheckpointError
 from sensorprivacy.latent.study import Study, prepare
-from sensorrelease.read.recordings import user_windows
+from sensorrelease.recordings import user_windows
+from sensorrelease.schema import draft, save
 
 
 @pytest.fixture
@@ -23,11 +24,11 @@ def described(tmp_path: Path) -> Path:
             parts.append(
                 pd.DataFrame({"a": wave, "b": -2 * wave, "who": person, "what": activity, "sex": "fm"[person % 2]})
             )
-    pd.concat(parts).to_csv(tmp_path / "all.csv", index=False)
-    keys = ['name = "own"', 'files = "all.csv"', "rate = 32", 'channels = ["a", "b"]', 'subject = "who"']
-    keys += ['public = "what"', 'private = ["sex"]']
-    (tmp_path / "own.toml").write_text("\n".join(keys))
-    return tmp_path / "own.toml"
+    (tmp_path / "own").mkdir()
+    pd.concat(parts).to_csv(tmp_path / "own" / "all.csv", index=False)
+    found = draft(tmp_path / "own", "what", "who", hide=["sex"], rate=32)
+    save(found.model_copy(update={"name": "own"}), tmp_path / "own.schema.yaml")
+    return tmp_path / "own.schema.yaml"
 
 
 @pytest.fixture
@@ -54,8 +55,8 @@ def test_from_a_description_to_published_windows(prepared: Callable[..., Study],
     assert np.array_equal(taken_up.transform(study.test, SeededSource(0)).values, published.values)
     assert len(list(study.folder.rglob("*.safetensors"))) == 7
     # REVIEW E3: a changed recording ended in "delete or move" the checkpoint
-    table = pd.read_csv(tmp_path / "all.csv")
-    table.assign(a=table["a"] + 1).to_csv(tmp_path / "all.csv", index=False)
+    table = pd.read_csv(tmp_path / "own" / "all.csv")
+    table.assign(a=table["a"] * 0.9).to_csv(tmp_path / "own" / "all.csv", index=False)
     changed = prepared()
     assert changed.folder != study.folder
     changed.inference_models()
@@ -89,9 +90,9 @@ def test_networks_of_another_start_are_other_networks(prepared: Callable[..., St
 
 def test_a_rare_activity_is_left_out_with_a_warning(prepared: Callable[..., Study], tmp_path: Path) -> None:
     """REVIEW B10: it stopped the run with an error, after the inference models were trained."""
-    table = pd.read_csv(tmp_path / "all.csv")
+    table = pd.read_csv(tmp_path / "own" / "all.csv")
     rare = table[table["who"] == 0].head(400).assign(what="jump")  # of one sex alone
-    pd.concat([table, rare]).to_csv(tmp_path / "all.csv", index=False)
+    pd.concat([table, rare]).to_csv(tmp_path / "own" / "all.csv", index=False)
     with pytest.warns(UserWarning, match="jump left out: too few training windows of some class of sex"):
         study = prepared()
     assert "jump" not in set(study.train.public) | set(study.test.public) | set(study.validation.public)

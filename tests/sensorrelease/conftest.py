@@ -8,6 +8,7 @@ import pytest
 
 from sensorprivacy.data import Problem
 from sensorrelease.card import measure_table
+from sensorrelease.cli import main
 from sensorrelease.publishing import recordings, tables
 
 
@@ -50,3 +51,17 @@ def make():
 def unmeasured(monkeypatch):
     """Publish tables without measuring attacks on them, which takes most of the time."""
     monkeypatch.setattr(tables, "measure_table", lambda *_, **__: [])
+
+
+@pytest.fixture(scope="session")
+def declare():
+    """Return a function that drafts and confirms the schema of a folder of recordings, and returns the folder."""
+
+    def declared(folder, *words, task="activity", user="person"):
+        path = folder.with_name(f"{folder.name}.schema.yaml")
+        path.unlink(missing_ok=True)
+        assert main(["schema", str(folder), "--task", task, "--user", user, *map(str, words), "--quiet"]) == 0
+        assert main(["schema", str(path), "--confirm"]) == 0
+        return folder
+
+    return declared

@@ -7,6 +7,8 @@ import pytest
 
 from sensorrelease import ComparisonInterrupted, budget, cli, comparison
 from sensorrelease.cli import main
+from sensorrelease.schema import Field, Schema, save
+from sensorrelease.schema.model import Recordings
 
 ROLES = ["--task", "device", "--user", "owner"]
 FAST = ["--trees", "5", "--quiet", "--defences", "noise:epsilon=8"]
@@ -139,17 +141,18 @@ def test_progress_is_shown_on_a_terminal(run, terminal):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--task", "walk"], "--hide is missing: name the attribute to hide"),
-        (["--task", "walk", "--hide", "sex", "--user", "who"], "--user is for tables, but "),
-        (["--task", "walk", "--hide", "sex", "--bins", "3"], "--bins is for tables, but "),
-        (["--task", "gait", "--hide", "sex"], "the task is 'gait', but the public label in own.toml is 'walk'"),
-        (["--task", "walk", "--hide", "sex"], "there is no file '*.csv'"),
+        (["own", "--bins", "3"], "--bins is for tables, but "),
+        (["own", "--task", "gait", "--hide", "sex"], "--task gait, but the schema has the task 'walk'"),
+        (["own", "--hide", "sex"], "there is no file '*.csv'"),
+        (["own.toml"], "descriptions in TOML are no longer read. Draft a schema"),
     ],
 )
 def test_options_of_recordings_are_checked_before_anything_is_trained(tmp_path, capsys, words, message):
-    keys = ["name = 'own'", "files = '*.csv'", "rate = 50", "channels = ['x']", "subject = 'who'", "public = 'walk'"]
-    (tmp_path / "own.toml").write_text("\n".join([*keys, "private = ['sex']"]))
-    assert main(["compare", str(tmp_path / "own.toml"), *words]) == 2
+    (tmp_path / "own").mkdir()
+    fields = [Field(name="who", role="user"), Field(name="walk", role="task", constraints={"enum": ["a", "b"]})]
+    given = Schema(fields=[*fields, Field(name="sex", role="private")], recordings=Recordings(files="*.csv", rate=50))
+    save(given, tmp_path / "own.schema.yaml")
+    assert main(["compare", str(tmp_path / words[0]), *words[1:]]) == 2
     assert message in capsys.readouterr().err
 
 

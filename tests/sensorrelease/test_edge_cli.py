@@ -23,9 +23,9 @@ def called(monkeypatch):
 
 
 def test_export_and_measure_are_commands(called):
-    assert cli.main(["edge", "export", "own.toml", "--epochs", "2"]) == 0
+    assert cli.main(["edge", "export", "own", "--epochs", "2"]) == 0
     assert (called["epochs"], called["inference_epochs"], called["out"]) == (2, 5, Path("edge"))
-    assert (called["recordings"], called["model"]) == (Path("own.toml"), None)
+    assert (called["recordings"], called["model"]) == (Path("own"), None)
     assert cli.main(["edge", "measure", "--out", "a.json", "--batches", "1", "32", "--seconds", "2"]) == 0
     assert (called["batches"], called["seconds"], called["bundles"]) == ((1, 32), 2, Path("edge"))
     assert cli.main(["edge", "measure", "--out", "a.json"]) == 0

@@ -22,9 +22,9 @@ def own(sides):
     """Return recordings of two samples each: two people, one activity, worn on these sides."""
     rows = [(who, "walk", side) for who in ("anna", "bert") for side in sides]
     table = pd.DataFrame(rows, columns=["person", "activity", "side"])
-    given = SimpleNamespace(subject="person", public="activity")
+    schema = SimpleNamespace(user="person", task="activity")
     doubled = table.loc[table.index.repeat(2)].reset_index(drop=True)
-    return SimpleNamespace(given=given, table=doubled, run=np.repeat(np.arange(len(table)), 2))
+    return SimpleNamespace(schema=schema, table=doubled, run=np.repeat(np.arange(len(table)), 2))
 
 
 @pytest.mark.parametrize(

@@ -53,16 +53,15 @@ def test_publish_save_and_publish_again(file, capsys, tmp_path):
         (["home.csv", "--out", "home.csv"], "--out home.csv exists already"),
         (["home.csv", "--save", "no/where"], "--save no/where: there is no folder"),
         (["home.csv", "--hide", "gender"], "--hide is for recordings"),
-        (["mine.toml", "--recording", "trip"], "is for tables"),
+        (["mine.toml"], "descriptions in TOML are no longer read"),
         (["home.csv", "--fitted", "home.csv"], "has its own defence and task and user"),
         (["home.csv", "--schema", "home.csv"], "home.csv: a schema needs keys such as fields"),
     ],
 )
 def test_wrong_input_is_one_line_and_exit_code_2(file, capsys, tmp_path, words, said):
     given = {"--task": "device", "--user": "owner", "--defence": "none", "--out": "out"}
-    accepted = [] if words[0].endswith("toml") else ["--accept-draft"]
     options = given | dict(zip(words[1::2], words[2::2], strict=True))
-    assert cli.main(["publish", words[0], *(word for pair in options.items() for word in pair), *accepted]) == 2
+    assert cli.main(["publish", words[0], *(word for pair in options.items() for word in pair), "--accept-draft"]) == 2
     error = capsys.readouterr().err
     assert error.startswith("error: ")
     assert said in error
@@ -94,7 +93,7 @@ def test_an_interrupt_leaves_nothing(file, capsys, tmp_path, monkeypatch):
     assert [path.name for path in tmp_path.iterdir()] == ["home.csv"]
 
 
-@pytest.mark.parametrize(("file", "first"), [("home.csv", "minimize:threshold=.01"), ("own.toml", "latent")])
+@pytest.mark.parametrize(("file", "first"), [("home.csv", "minimize:threshold=.01"), ("own.schema.yaml", "latent")])
 def test_a_missing_defence_is_answered_with_a_first_choice(tmp_path, capsys, file, first):
     assert cli.main(["publish", file, "--task", "room", "--out", str(tmp_path / "out")]) == 2
     said = capsys.readouterr().err

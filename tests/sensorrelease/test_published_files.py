@@ -21,6 +21,7 @@ from sensorprivacy.minimize import rewrites
 from sensorprivacy.windowing import AXES
 from sensorrelease import compare, comparison
 from sensorrelease.card import measure_table
+from sensorrelease.cli import main
 from sensorrelease.publishing import recordings as module
 from sensorrelease.publishing import tables
 from sensorrelease.publishing.anonymizers import Latent
@@ -61,7 +62,7 @@ def agree(told, ours):
 
 
 def write_own(watch, folder):
-    """Write two exercises as a user's own recordings, with a description."""
+    """Write two exercises as a user's own recordings, with a schema."""
     chosen = [at for at, what in enumerate(watch.table["activity"]) if what in ("PEN", "ABD")]
     (folder / "raw").mkdir()
     for at in chosen:
@@ -69,11 +70,10 @@ def write_own(watch, folder):
         name = f"{row['activity']}_{watch.private['side'].iloc[at]}_{row['subject']}.csv"
         table = pd.DataFrame(watch.signal[watch.recording == at][:1400], columns=list(AXES))
         table.to_csv(folder / "raw" / name, index=False)
-    (folder / "watch.toml").write_text(
-        f'name = "watch"\nfiles = "raw/*.csv"\nrate = 50\nchannels = {list(AXES)}\nsubject = "who"\npublic = "what"\n'
-        'private = ["side"]\nfile_name = "{what}_{side}_{who}.csv"\n'.replace("'", '"')
-    )
-    return folder / "watch.toml"
+    words = ["--task", "what", "--user", "who", "--hide", "side", "--rate", "50", "--names", "{what}_{side}_{who}.csv"]
+    assert main(["schema", str(folder / "raw"), *words, "--quiet"]) == 0
+    assert main(["schema", str(folder / "raw.schema.yaml"), "--confirm"]) == 0
+    return folder / "raw"
 
 
 @pytest.mark.first(1)
@@ -138,7 +138,7 @@ def test_attacks_on_published_recordings_reproduce_the_card(watch, tmp_path, mon
     )
     spies = [Attacker("trees on statistics", "trees")]
     words = {"task": "what", "hide": "side", "adversaries": spies, "out": tmp_path / "out"}
-    card = publish_recordings(tmp_path / "watch.toml", defence=defence, **words)
+    card = publish_recordings(tmp_path / "raw", defence=defence, **words)
     names = sorted(path.stem for path in (tmp_path / "raw").iterdir())
     order = np.random.default_rng(0).permutation(len(names))
     parts = []

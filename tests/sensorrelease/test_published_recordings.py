@@ -19,7 +19,7 @@ from sensorrelease.publishing import tables
 from sensorrelease.publishing.anonymizers import MODEL, Guaranteed, Latent, load_recordings, parse_latent
 from sensorrelease.publishing.fitted import FILE, FittedFolderError
 from sensorrelease.publishing.recordings import publish_recordings
-from sensorrelease.read.recordings import read_recordings, user_windows
+from sensorrelease.recordings import read_recordings, user_windows
 from sensorrelease.windows import TABLE_WORDS, own_game, statistics_of
 
 QUICK = Latent("uniform", epochs=30, inference_epochs=6, batch=64, length=16, stride=8, sizes=Sizes((32, 16), 3))
@@ -46,13 +46,11 @@ def write(folder, seed=0, length=1):
                 table.assign(clock=np.arange(samples) / 50).to_csv(
                     folder / "raw" / f"{activity}_{who}_{trial}.csv", index=False
                 )
-    pd.DataFrame({"person": PEOPLE, "gender": ["f", "m"] * 2}).to_csv(folder / "people.csv", index=False)
-    (folder / "mine.toml").write_text(
-        'name = "mine"\nfiles = "raw/*.csv"\nrate = 50\nchannels = ["gx", "ax"]\nsubject = "person"\n'
-        'public = "activity"\nprivate = ["gender"]\n'
-        'file_name = "{activity}_{person}_{trial}.csv"\ntrial = "trial"\npeople = "people.csv"\n'
-    )
-    return folder / "mine.toml"
+    pd.DataFrame({"person": PEOPLE, "gender": ["f", "m"] * 2}).to_csv(folder / "raw" / "people.csv", index=False)
+    words = ["--task", "activity", "--user", "person", "--quiet"]
+    assert cli.main(["schema", str(folder / "raw"), *words]) == 0
+    assert cli.main(["schema", str(folder / "raw.schema.yaml"), "--confirm"]) == 0
+    return folder / "raw"
 
 
 @pytest.fixture(scope="module")
@@ -77,7 +75,7 @@ def test_short_recordings_are_held_out_whole_and_batches_fit(tmp_path, monkeypat
     settings = dataclasses.replace(QUICK, length=32, batch=512, epochs=2, inference_epochs=1)
     words = {"task": "activity", "hide": "gender", "out": tmp_path / "out"}
     short = write(tmp_path)
-    for file in (tmp_path / "raw").iterdir():
+    for file in (tmp_path / "raw").glob("*_*.csv"):
         pd.read_csv(file).head(100).to_csv(file, index=False)
     with pytest.warns(UserWarning, match="8 of 16 whole recordings are held out instead, the last of each person"):
         card = publish_recordings(short, defence=settings, adversaries=FEW, **words)
@@ -114,7 +112,7 @@ def test_no_window_may_begin_in_the_last_part_although_it_is_longer_than_a_windo
     settings = dataclasses.replace(QUICK, length=32, epochs=2, inference_epochs=1)
     words = {"task": "activity", "hide": "gender", "out": tmp_path / "out"}
     short = write(tmp_path, length=2)
-    for file in (tmp_path / "raw").iterdir():
+    for file in (tmp_path / "raw").glob("*_*.csv"):
         pd.read_csv(file).head(175).to_csv(file, index=False)
     with pytest.warns(UserWarning, match="8 of 16 whole recordings are held out instead"):
         card = publish_recordings(short, defence=settings, adversaries=FEW, **words)
@@ -125,7 +123,7 @@ def test_no_window_may_begin_in_the_last_part_although_it_is_longer_than_a_windo
 def test_too_short_recordings_are_refused_before_training(tmp_path, monkeypatch):
     monkeypatch.setattr(module.Latent, "anonymizer", lambda *_: pytest.fail("trained"))
     short = write(tmp_path)
-    for file in (tmp_path / "raw").iterdir():
+    for file in (tmp_path / "raw").glob("*_*.csv"):
         if file.stem.endswith("1"):
             file.unlink()
         else:
@@ -154,13 +152,13 @@ def test_one_file_for_each_recording(published):
 
 def test_no_person_private_label_or_original_window(published):
     folder, card = published
-    raw = np.concatenate([pd.read_csv(file)[["gx", "ax"]].to_numpy() for file in (folder / "raw").glob("*.csv")])
+    raw = np.concatenate([pd.read_csv(file)[["gx", "ax"]].to_numpy() for file in (folder / "raw").glob("*_*.csv")])
     cells = np.concatenate([pd.read_csv(file)[["gx", "ax"]] for file in (folder / "out").glob("rec*.csv")])
     assert not {tuple(row) for row in cells.astype(np.float32)} & {tuple(row) for row in raw.astype(np.float32)}
     for file in [*(folder / "out").iterdir(), *(folder / "saved").iterdir()]:
         content = file.read_bytes().lower()
         assert not any(who.encode() in content for who in PEOPLE)
-    assert card.facts["columns"]["dropped"] == ["4 columns besides the channels, with the person of each recording"]
+    assert card.facts["columns"]["dropped"] == ["4 columns besides the channels, with the user of each recording"]
     assert "clock" not in card.to_markdown()
 
 
@@ -195,7 +193,7 @@ def test_a_card_is_not_silent_about_what_it_hides(tmp_path, monkeypatch):
 def test_the_order_of_files_says_nothing(published):
     folder, _ = published
     lengths = [len(pd.read_csv(file)) for file in sorted((folder / "out").glob("rec*.csv"))]
-    raw = [len(pd.read_csv(file)) // 16 * 16 for file in sorted((folder / "raw").glob("*.csv"))]
+    raw = [len(pd.read_csv(file)) // 16 * 16 for file in sorted((folder / "raw").glob("*_*.csv"))]
     assert sorted(lengths) == sorted(raw)
     assert lengths != raw
 
@@ -228,8 +226,9 @@ def test_a_saved_anonymizer_publishes_new_recordings(published, tmp_path):
     names = zip(*([row["attacker"] for row in one.facts["measured"]] for one in (card, first)), strict=True)
     assert all(now in (then, "another attacker") for now, then in names)  # a text in the folder names no attacker
     assert "was fitted" in card.to_markdown()
-    new.write_text(new.read_text().replace("rate = 50", "rate = 100"))
-    with pytest.raises(ValueError, match="rate 100, the fitted defence 50"):
+    for file in new.glob("*_*.csv"):
+        pd.read_csv(file).assign(clock=lambda table: table["clock"] / 2).to_csv(file, index=False)
+    with pytest.raises(ValueError, match="100 samples per second in 'clock', but the schema declares 50"):
         publish_recordings(new, fitted=folder / "saved", out=tmp_path / "other")
     assert not (tmp_path / "other").exists()
 
@@ -260,7 +259,7 @@ def test_damaged_folders_are_refused(published, tmp_path):
 @pytest.fixture(scope="module")
 def game(tmp_path_factory):
     """Return a comparison on recordings of the guide's layout, not yet trained."""
-    return own_game(write(tmp_path_factory.mktemp("game"), length=5), "activity", "gender")
+    return own_game(write(tmp_path_factory.mktemp("game"), length=5), "gender")
 
 
 @pytest.mark.slow
@@ -326,13 +325,13 @@ def test_the_person_can_be_hidden(tmp_path, monkeypatch):
     few = dataclasses.replace(QUICK, epochs=1, inference_epochs=1)
     words = {"task": "activity", "hide": "subject", "out": tmp_path / "out"}
     card = publish_recordings(write(tmp_path), defence=few, **words)
-    assert "with the person of each recording" in card.to_markdown()
+    assert "with the user of each recording" in card.to_markdown()
 
 
 def test_many_files_have_their_digests_in_the_file_of_the_card(published):
     """REVIEW D9: 48 hash lines bury the result."""
     folder, card = published
-    assert card.to_markdown().count("SHA-256") == 2
+    assert card.to_markdown().count("SHA-256") == 3
     assert len(json.loads((folder / "out" / "card.json").read_text())["files"]) == 16
 
 
@@ -364,17 +363,17 @@ def test_words():
         ("latent:activity=3", "'activity=3' is no setting"),
         ("guaranteed:modify=uniform", "'modify=uniform' is no setting"),
         ("guaranteed:activity=0", "activity=0 must be a number from 1e-06 to 100"),
-        ("latent:length=500", "no recording of mine has 500 samples; the longest has 203"),
+        ("latent:length=500", "raw has 500 samples; the longest has 203"),
     ],
 )
 def test_wrong_words_write_nothing(tmp_path, word, said, capsys):
     given = [write(tmp_path), "--task", "activity", "--hide", "gender", "--defence", word, "--out", tmp_path / "out"]
     assert cli.main(["publish", *map(str, given)]) == 2
     assert said in capsys.readouterr().err
-    assert {path.name for path in tmp_path.iterdir()} == {"mine.toml", "people.csv", "raw"}
+    assert {path.name for path in tmp_path.iterdir()} == {"raw.schema.yaml", "raw"}
 
 
-@pytest.mark.parametrize(("name", "said"), [("task", "public label is 'activity'"), ("hide", "choose from gender")])
+@pytest.mark.parametrize(("name", "said"), [("task", "the schema has the task 'activity'"), ("hide", "from gender")])
 def test_wrong_labels_are_refused(tmp_path, name, said):
     words = {"task": "activity", "hide": "gender"} | {name: "age"}
     with pytest.raises(ValueError, match=said):
@@ -385,7 +384,7 @@ def test_unchanged_windows_are_refused(published, tmp_path, monkeypatch):
     folder, _ = published
     monkeypatch.setattr(module.LatentAnonymizer, "transform", lambda self, windows: windows)
     with pytest.raises(ValueError, match="equal their originals"):
-        publish_recordings(folder / "mine.toml", fitted=folder / "saved", out=tmp_path / "out")
+        publish_recordings(folder / "raw", fitted=folder / "saved", out=tmp_path / "out")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -414,7 +413,7 @@ def test_a_guaranteed_release_publishes_responses_and_adds_them_up(tmp_path, mon
     again = load_recordings(tmp_path / "saved")
     assert again.release.every == 0
     blind = dataclasses.replace(again, guaranteed={"activity_epsilon": 1e-6, "cell_epsilon": 0, "every": 1})
-    windows = read_recordings(tmp_path / "mine.toml").windows(16, 16)
+    windows = read_recordings(tmp_path / "raw").windows(16, 16)
     published, labels = blind.publish(windows)
     agree = np.mean(labels == windows.public.to_numpy())
     assert 0.3 < agree < 0.7  # n = 144 responses without information

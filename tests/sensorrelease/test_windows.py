@@ -109,42 +109,42 @@ def test_an_attribute_that_changes_has_recordings_as_unit(windows):
     assert windows_game(changing).split.unit == "groups"
 
 
-def test_ends_of_recordings_are_held_out_if_nobody_has_two(tmp_path):
+def test_ends_of_recordings_are_held_out_if_nobody_has_two(tmp_path, declare):
     """A tester: the layout of the guide was refused."""
     draw, rows = np.random.default_rng(0), []
     for who in range(4):
         for what in ("jog", "walk"):
             signal = draw.normal(size=900) + who % 2 * 5
             rows.append(pd.DataFrame({"ax": signal, "who": who, "what": what, "sex": "fm"[who % 2]}))
-    pd.concat(rows).to_csv(tmp_path / "all.csv", index=False)
-    keys = ["name = 'my watch'", "files = 'all.csv'", "rate = 50", "channels = ['ax']", "subject = 'who'"]
-    (tmp_path / "own.toml").write_text("\n".join([*keys, "public = 'what'", "private = ['sex']"]))
-    with pytest.warns(UserWarning, match="nobody in my watch has two recordings of one what: the last fifth of each"):
-        game = own_game(tmp_path / "own.toml", "what", "sex")
+    (tmp_path / "own").mkdir()
+    pd.concat(rows).to_csv(tmp_path / "own" / "all.csv", index=False)
+    declare(tmp_path / "own", "--hide", "sex", "--rate", 50, task="what", user="who")
+    with pytest.warns(UserWarning, match="nobody in recordings has two recordings of one what: the last fifth of each"):
+        game = own_game(tmp_path / "own", "sex")
     assert game.split.how.startswith("ends of recordings, ")
-    assert (game.problem.name, game.split.unit) == ("my watch", "people")
+    assert (game.problem.name, game.split.unit) == ("recordings", "people")
     assert len(np.unique(game.split.clusters(game.split.test))) == 4
 
 
 @pytest.mark.parametrize("sessions", [1, 2])
 @pytest.mark.parametrize("rate", [10, 50, 100])
-def test_the_seconds_that_a_comparison_needs_are_those_that_suffice(sessions, rate, tmp_path):
+def test_the_seconds_that_a_comparison_needs_are_those_that_suffice(sessions, rate, tmp_path, declare):
     """The remedy was a longer stride, which no command has, or another scheme."""
-    keys = ["name = 'mine'", "files = 'all.csv'", f"rate = {rate}", "channels = ['ax']", "subject = 'who'"]
-    keys += ["public = 'what'", "private = ['who']", "trial = 'day'"]
-    (tmp_path / "own.toml").write_text("\n".join(keys))
+    folder = tmp_path / "own"
+    folder.mkdir()
 
     def answer(samples):
         draw, rows = np.random.default_rng(0), []
         for at in range(4 * sessions):
             signal = {"ax": draw.normal(size=samples), "who": at // 2 % 2, "what": at % 2, "day": at // 4}
             rows.append(pd.DataFrame(signal))
-        pd.concat(rows).to_csv(tmp_path / "all.csv", index=False)
+        pd.concat(rows).to_csv(folder / "all.csv", index=False)
+        declare(folder, "--recording", "day", "--rate", rate, task="what", user="who")
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return own_game(tmp_path / "own.toml", "what", "who")
+            return own_game(folder)
 
-    with pytest.raises(ValueError, match=r"longest recording of mine has 1\d+ seconds|has \d seconds") as caught:
+    with pytest.raises(ValueError, match=r"longest recording of recordings has 1\d+ seconds|has \d seconds") as caught:
         answer(150)
     needed = int(re.search(r"needs (\d+): record longer", str(caught.value))[1])
     assert answer((needed + 1) * rate).problem.n_records

@@ -115,11 +115,10 @@ TARGETS = [
     f"compare {{file}} {ROLES} --store {{there}}/a.jsonl",
     f"publish {{file}} {ROLES} --defence none --out {{there}}/a",
     f"publish {{file}} {ROLES} --defence none --out {{here}}/a --save {{there}}/a",
-    "publish {file}.toml --task place --hide owner --defence latent --out {there}/a",
-    "publish {file}.toml --task place --hide owner --defence latent --out {here}/a --save {there}/a",
-    "recordings {here} --out {there}/a.toml",
-    "edge export {file}.toml --hide owner --out {there}",
-    "edge export {file}.toml --hide owner --out {here}/b --save {there}/a",
+    "publish {file}.schema.yaml --task place --hide owner --defence latent --out {there}/a",
+    "publish {file}.schema.yaml --task place --hide owner --defence latent --out {here}/a --save {there}/a",
+    "edge export {file}.schema.yaml --hide owner --out {there}",
+    "edge export {file}.schema.yaml --hide owner --out {here}/b --save {there}/a",
     "edge measure --out {there}/a.json --bundles {here}/none",
 ]
 

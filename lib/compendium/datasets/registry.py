@@ -39,9 +39,8 @@ WINDOWS = _readers("windows")
 #: Reader of each table of the three-way paper.
 TABLES = _readers("tables")
 _SENSORS = _readers("sensors")
-#: Readers of your own files: a table for the three-way paper, a table for the game, recordings.
-_OWN_TABLE, _OWN_PROBLEM = "sensorrelease.read.formats:read_table", "sensorrelease.tables:load_table"
-_OWN_WINDOWS = "sensorrelease.read.recordings:user_windows"
+#: Readers of your own files: a table for the game, recordings.
+_OWN_PROBLEM, _OWN_WINDOWS = "sensorrelease.tables:load_table", "sensorrelease.recordings:user_windows"
 #: Set of the catalogue behind each problem or set of windows.
 _SETS = {name: entry.name for entry in catalogue().values() for name in (*entry.problems, *entry.windows)}
 
@@ -49,7 +48,7 @@ _SETS = {name: entry.name for entry in catalogue().values() for name in (*entry.
 def readers_of(name: str) -> list[str]:
     """Return the readers of a data set or of a path, each as ``module:function``; none if there is no such set."""
     if _is_path(name):
-        return [_OWN_TABLE, _OWN_PROBLEM, _OWN_WINDOWS]
+        return [_OWN_PROBLEM, _OWN_WINDOWS]
     return [readers[name] for readers in (PROBLEMS, WINDOWS, TABLES, _SENSORS) if name in readers]
 
 
@@ -59,9 +58,9 @@ def problem(name: str | Path, **options: Any) -> "Problem":
     Parameters
     ----------
     name : str or path
-        One of `PROBLEMS`, or the path of a table of yours, see `own.formats.read_table`.
+        One of `PROBLEMS`, or the path of a table of yours.
     **options
-        Options of the set's reader in `PROBLEMS`. For a table of yours: the parameters of `own.tables.load_table`, such
+        Options of the set's reader in `PROBLEMS`. For a table of yours: the parameters of `tables.load_table`, such
         as ``task`` and ``user``, which name its columns. None and an empty list stand for an option that is not given.
 
     Returns
@@ -101,7 +100,7 @@ def windows(name: str | Path, **options: Any) -> "Windows":
     Parameters
     ----------
     name : {"motionsense", "smartwatch", "mobiact", "mobifall"} or path
-        The set, or a TOML file that describes your own recordings, see `own.recordings`.
+        The set, or the schema of your own recordings, such as ``phone.schema.yaml`` beside the folder ``phone``.
     **options
         Options of the set's reader in `WINDOWS`: ``channels`` ("magnitude" or "raw"), ``length`` and ``stride`` in
         samples, ``windowing`` ("authors" or "file"), ``activities``, and others; see `motion.cut_windows`.
@@ -120,25 +119,25 @@ def windows(name: str | Path, **options: Any) -> "Windows":
     ValueError
         If an option has an unknown value.
     """
-    if str(name).endswith(".toml"):
+    if _is_path(name):
         read = pkgutil.resolve_name(_OWN_WINDOWS)
-        _check_options(read, "your own description", options)
+        _check_options(read, "your own recordings", options)
         return read(name, **options)
     if str(name) not in WINDOWS:
-        raise UnknownDatasetError(str(name), [*WINDOWS, "or the path of a TOML description"])
+        raise UnknownDatasetError(str(name), [*WINDOWS, "or the path of a schema of recordings"])
     return _load(WINDOWS[str(name)], str(name), options)
 
 
 def table(name: str | Path, rows: "Rows" = "as_printed", *, mend: bool = False) -> "pd.DataFrame":
-    """Return a table of the three-way paper, or your own table.
+    """Return a table of the three-way paper.
 
     Parameters
     ----------
     name : str or pathlib.Path
-        One of `TABLES`, ``sample`` (the paper's Table 1), or the path of a table of yours.
+        One of `TABLES`, or ``sample`` (the paper's Table 1).
     rows : {"as_printed", "as_stated"}
-        The rows behind the printed numbers, or the rows that the paper states; see `readers.tabular`. The sample and
-        your own tables are the same for both.
+        The rows behind the printed numbers, or the rows that the paper states; see `readers.tabular`. The sample is
+        the same for both.
     mend : bool
         For the sample: correct the misprint *Cleaner* in its third row to *Cleaners*, as in the paper's Table 2.
 
@@ -153,18 +152,16 @@ def table(name: str | Path, rows: "Rows" = "as_printed", *, mend: bool = False) 
         If no table has this name.
     DataUnavailableError, CorruptDataError
         As `store.fetch`.
-    FileNotFoundError, ValueError
-        As `own.formats.read_table`; or if `rows` is unknown.
+    ValueError
+        If `rows` is unknown.
     """
     import pandas as pd
 
-    if _is_path(name):
-        return pkgutil.resolve_name(_OWN_TABLE)(name)
     if name == "sample":
         records = pd.read_csv(_sample_file(), keep_default_na=False)
         return records.replace({"Occupation": {"Cleaner": "Cleaners"}}) if mend else records
     if str(name) not in TABLES:
-        raise UnknownDatasetError(str(name), [*TABLES, "sample", "or the path of a table of yours"])
+        raise UnknownDatasetError(str(name), [*TABLES, "sample"])
     read = pkgutil.resolve_name(TABLES[str(name)])
     check_choice("rows", rows, inspect.signature(read).parameters["rows"].annotation)
     return read(store.fetch(str(name)), rows)

@@ -3,7 +3,6 @@
 import hashlib
 import json
 import re
-import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from fnmatch import fnmatchcase
 from functools import cache
@@ -267,16 +266,9 @@ def _content(value: Any) -> Any:
 
 
 def _files(path: Path) -> list[Path]:
-    """Return a file, and the recordings that it describes if it is a TOML description."""
-    if path.suffix != ".toml":
-        return [path]
-    try:
-        described = tomllib.loads(path.read_text(encoding="utf-8"))
-        patterns = [described[key] for key in ("files", "people") if key in described]
-        beside = [file for pattern in patterns for file in sorted(path.parent.glob(pattern)) if file.is_file()]
-    except (ValueError, TypeError, NotImplementedError):  # the reader says what is wrong with it
-        beside = []
-    return [path, *beside]
+    """Return a file, and all files in the folder beside it if it is the schema of recordings."""
+    folder = path.with_name(path.name.removesuffix(".schema.yaml"))
+    return [path, *(sorted(file for file in folder.rglob("*") if file.is_file()) if folder.is_dir() else [])]
 
 
 def _check_order(runs: Mapping[str, Run], path: Path) -> None:

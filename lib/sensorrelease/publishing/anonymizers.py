@@ -22,6 +22,7 @@ from sensorprivacy.latent.training import Settings
 from sensorprivacy.latent.transfers import Codebook, Donor, Transfer, Transport
 from sensorprivacy.mechanisms import LARGEST_EPSILON
 from sensorrelease.publishing.saved import FILE, damaged, read_saved, scores, write_saved
+from sensorrelease.schema.gate import Gate
 from sensorrelease.words import TABLE_FAMILIES, read_settings, split_word
 
 SAVED, MODEL = "sensorprivacy-fitted-recordings", "anonymizer.safetensors"
@@ -208,10 +209,12 @@ class FittedRecordings:
     ----------
     name, about : str
         Word of the command line, and one sentence.
-    task, hide : str
-        Public label and private attribute.
-    channels, rate, length : list of str, float, int
-        Shape of the recordings and windows.
+    columns : Gate
+        What may leave of recordings, with their schema.
+    hide : str
+        Private attribute, or ``subject``.
+    length : int
+        Samples of a window.
     facts : dict
         Parts of the data card that describe the fit.
     anonymizer : LatentAnonymizer
@@ -222,14 +225,22 @@ class FittedRecordings:
 
     name: str
     about: str
-    task: str
+    columns: Gate
     hide: str
-    channels: list[str]
-    rate: float
     length: int
     anonymizer: LatentAnonymizer
     facts: dict[str, Any] = field(default_factory=dict)
     guaranteed: dict[str, Any] | None = None
+
+    @property
+    def task(self) -> str:
+        """Title of the column to predict."""
+        return self.columns.task
+
+    @property
+    def channels(self) -> list[str]:
+        """Titles of the channels."""
+        return self.columns.features
 
     @property
     def release(self) -> GuaranteedRelease | None:
@@ -248,10 +259,8 @@ class FittedRecordings:
 class _Known(TypedDict):
     """The content of ``defence.json``, besides what `read_saved` checks."""
 
-    task: str
+    columns: Gate
     hide: str
-    channels: Annotated[list[str], Field(min_length=1)]
-    rate: Annotated[float, Field(gt=0, allow_inf_nan=False)]
     length: Annotated[int, Field(gt=0)]
     facts: dict[str, Any]
     guaranteed: dict[str, float] | None
@@ -270,7 +279,8 @@ def save_recordings(fitted: FittedRecordings, folder: Path) -> None:
     anonymous.people_ = ()
     save(anonymous, folder / MODEL)
     said = ("anonymizer", "name", "about")  # these follow from the others
-    write_saved(folder, SAVED, {name: value for name, value in vars(fitted).items() if name not in said})
+    content = {name: value for name, value in vars(fitted).items() if name not in said}
+    write_saved(folder, SAVED, content | {"columns": TypeAdapter(Gate).dump_python(fitted.columns, mode="json")})
 
 
 def load_recordings(folder: Path) -> FittedRecordings:
@@ -281,11 +291,16 @@ def load_recordings(folder: Path) -> FittedRecordings:
         anonymizer = load(folder / MODEL)
         modify, sure, length = anonymizer.modify, known["guaranteed"], known["length"]
         name = f"latent:modify={modify}" if sure is None else f"guaranteed:activity={sure['activity_epsilon']:g}"
-        about = [f"task {known['task']}", "the person", known["hide"]]
+        gate = known["columns"]
+        about = [f"task {gate.task}", "the person", known["hide"]]
         names = [one.name for kind in get_args(Kind) for one in (*attackers(kind), *TASK_MODELS)]
         facts = {"measured": scores(known["facts"].get("measured", []), about, names)}
-        shape = len(known["channels"]), length
-        if shape != tuple(anonymizer.models_.shape) or known["hide"] != anonymizer.private:
+        shape = len(gate.features), length
+        if (
+            shape != tuple(anonymizer.models_.shape)
+            or known["hide"] != anonymizer.private
+            or not gate.schema.recordings
+        ):
             raise ValueError("its networks are of other windows or of another attribute")
         rest: dict[str, Any] = {**known, "facts": facts}
         found = FittedRecordings(name, about_recordings(length, known["hide"], sure), anonymizer=anonymizer, **rest)

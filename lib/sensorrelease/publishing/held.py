@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from sensorrelease.read.recordings import OwnRecordings
+from sensorrelease.recordings import OwnRecordings
 
 TEST = 0.25  # last part of each recording, on which the task is measured
 
@@ -28,7 +28,7 @@ def held_recordings(own: OwnRecordings, length: int, hide: str) -> np.ndarray:
     if held.any():
         warnings.warn(
             f"most recordings have no window of {length} samples in their last {TEST:.0%}: {int(held.sum()):,} of "
-            f"{len(held):,} whole recordings are held out instead, the last of each person and {own.given.public}",
+            f"{len(held):,} whole recordings are held out instead, the last of each person and {own.gate.task}",
             stacklevel=4,
         )
     return held
@@ -41,7 +41,8 @@ def last_recordings(own: OwnRecordings, hide: str) -> np.ndarray:
     watch. So adversaries learn from each value that they must infer.
     """
     firsts = own.table.iloc[np.unique(own.run, return_index=True)[1]]
-    kind = dict.fromkeys([own.given.subject, own.given.public, own.given.subject if hide == "subject" else hide])
+    schema = own.schema
+    kind = dict.fromkeys([schema.user, schema.task, schema.user if hide == "subject" else hide])
     same = firsts.groupby([*kind], sort=False)
     return np.asarray((same.cumcount(ascending=False) == 0) & (same.cumcount() > 0))
 

@@ -21,7 +21,7 @@ from sensorprivacy.latent.guaranteed import GuaranteedRelease
 from sensorprivacy.latent.releases import anonymized
 from sensorprivacy.latent.scene import PUBLIC, scenes
 from sensorprivacy.latent.transfers import Codebook
-from sensorprivacy.latent.windows import common_classes, private_labels, recording_of
+from sensorprivacy.latent.windows import common_classes, private_labels, recording_of, replace_values
 from sensorrelease.card import Card, measured, write_card
 from sensorrelease.checks import secret_seed
 from sensorrelease.defences import Defence
@@ -36,27 +36,32 @@ from sensorrelease.publishing.anonymizers import (
     parse_latent,
     save_recordings,
 )
-from sensorrelease.publishing.fitted import FORMAT, load_fitted
+from sensorrelease.publishing.fitted import FORMAT
 from sensorrelease.publishing.held import TEST, ends_in_window, held_recordings, last_recordings, part_windows
 from sensorrelease.publishing.matching import earlier_releases, matched
 from sensorrelease.publishing.saved import is_saved
-from sensorrelease.publishing.tables import publish, refuse_identifying
+from sensorrelease.publishing.tables import check_confirmed, publish, refuse_identifying
 from sensorrelease.publishing.writing import check_new, new_folder
-from sensorrelease.read.recordings import OwnRecordings, read_recordings
+from sensorrelease.recordings import OwnRecordings, as_declared, read_recordings, signal_gated
 from sensorrelease.schema.coarse import plain
 from sensorrelease.schema.draft import draft
+from sensorrelease.schema.model import Constraints, Schema
 from sensorrelease.windows import is_of_people, statistics_of
 
 _RECORDING, _PERSON = "recording of the window", "person of the window"
 
 
 def publish_recordings(
-    description: Path | str,
+    source: Path | str,
     *,
     out: Path | str,
     defence: str | Latent | Defence | None = None,
+    schema: Schema | Path | str | None = None,
     task: str | None = None,
+    user: str | None = None,
+    recording: str | None = None,
     hide: str | None = None,
+    accept_draft: bool = False,
     fitted: Path | str | None = None,
     save: Path | str | None = None,
     adversaries: Sequence[Attacker] | None = None,
@@ -76,14 +81,17 @@ def publish_recordings(
 
     Parameters
     ----------
-    description : path
-        TOML file, see `own.read.recordings`.
+    source : path
+        The folder of the recordings.
+    schema, task, user, recording, accept_draft
+        As for `publish.publish`. Only declared channels leave, in their range and at their step, and classes of the
+        task that enough users have. Names of recordings do not leave.
     out, fitted, save, seed, although_identifying, about
         As for `publish.publish`. Windows are rewritten with randomness from the secure source, whatever the seed is.
     defence : str, Latent or Defence, optional
         A word, see `parse_latent`, or one for tables, see `own.parse`.
-    task, hide : str, optional
-        The description's public label, and the private attribute to hide.
+    hide : str, optional
+        The private attribute to hide; by default the user.
     adversaries : sequence of Attacker, optional
         Default: all of `latent.attackers`.
     progress : bool
@@ -96,7 +104,7 @@ def publish_recordings(
     Raises
     ------
     ValueError, FileNotFoundError
-        As `publish.publish` and `own.read.recordings.user_windows`.
+        As `publish.publish` and `recordings.read_recordings`.
     """
     out, save_to = Path(out), None if save is None else Path(save)
     seed = secret_seed(seed)
@@ -104,25 +112,24 @@ def publish_recordings(
         if folder is not None:
             check_new(folder, option)
     how: dict[str, Any] = {"seed": seed, "although_identifying": although_identifying, "about": about}
-    if fitted is None:
-        if defence is None or task is None or hide is None:
-            raise ValueError("name the defence, the task and the attribute to hide, or a folder with a fitted defence")
-        settings = parse_latent(defence) if isinstance(defence, str) and is_latent(defence) else defence
-        own = read_recordings(description)
-        _check_labels(own, task, hide)
-        if not isinstance(settings, Latent):
-            return _publish_statistics(own, task, hide, defence=settings, out=out, save=save_to, **how)
-        done = _fit(own, settings, task, hide, adversaries or attackers(settings.network), seed, progress)
+    roles: dict[str, Any] = {"task": task, "user": user, "recording": recording}
+    if fitted is not None and (given := [n for n, v in {"defence": defence, **roles, "hide": hide}.items() if v]):
+        raise ValueError(f"a fitted defence has its own {' and '.join(given)}: leave them out")
+    if rewrites(fitted):
+        done = load_recordings(Path(str(fitted)))
+        own = as_declared(Path(source), _for_new(done.columns.schema), "of the fitted defence", done.columns)
     else:
-        if given := [n for n, v in (("defence", defence), ("task", task), ("hide", hide)) if v is not None]:
-            raise ValueError(f"a fitted defence has its own {' and '.join(given)}: leave them out")
-        if is_saved(Path(fitted), FORMAT):
-            known, own = load_fitted(Path(fitted)).columns.schema, read_recordings(description)
-            task, hide = str(known.task), str(known.user)
-            _check_labels(own, task, hide)
-            return _publish_statistics(own, task, hide, fitted=fitted, out=out, save=save_to, **how)
-        done, own = load_recordings(Path(fitted)), read_recordings(description)
-        _check_same(own, done)
+        if fitted is None and defence is None:
+            raise ValueError("name the defence, or a folder with a fitted defence")
+        own = read_recordings(source, schema, **roles, progress=progress)
+        check_confirmed(own.schema, own.provenance["form"].removeprefix("schema "), accept_draft=accept_draft)
+        if fitted is not None:
+            return _publish_statistics(own, None, fitted=fitted, out=out, save=save_to, **how)
+        settings = parse_latent(defence) if isinstance(defence, str) and is_latent(defence) else defence
+        hide = own.hidden(hide)
+        if not isinstance(settings, Latent):
+            return _publish_statistics(own, hide, defence=settings, out=out, save=save_to, **how)
+        done = _fit(own, settings, hide, adversaries or attackers(settings.network), seed, progress)
     if not although_identifying:
         refuse_identifying(done.facts.get("measured", []), "the person")
     with ExitStack() as stack:
@@ -135,16 +142,20 @@ def publish_recordings(
         return write_card(folder, done, **facts, about=about or {}, reused=fitted is not None)
 
 
+def rewrites(fitted: Path | str | None) -> bool:
+    """Return whether a folder holds a fitted defence that rewrites recordings; the others publish statistics."""
+    return fitted is not None and not is_saved(Path(fitted), FORMAT)
+
+
 def _fit(
     own: OwnRecordings,
     settings: Latent,
-    task: str,
     hide: str,
     adversaries: Sequence[Attacker],
     seed: int,
     progress: bool,
 ) -> FittedRecordings:
-    given = own.given
+    task = own.gate.task
     held = held_recordings(own, settings.length, hide)
     train = own.windows(settings.length, settings.stride)
     early = part_windows(own, settings.length, settings.stride, held, "train")
@@ -186,27 +197,18 @@ def _fit(
     scores = _measure(anonymizer, release, parts, attacked, task, hide, adversaries, seed, progress)
     facts = {"measured": scores, "measured_on": measured_on.split("\n")}
     about = about_recordings(settings.length, hide, sure)
-    shape = given.channels, given.rate, settings.length
-    return FittedRecordings(settings.name, about, task, hide, *shape, anonymizer, facts, sure)
+    return FittedRecordings(settings.name, about, own.gate, hide, settings.length, anonymizer, facts, sure)
 
 
-def _check_labels(own: OwnRecordings, task: str, hide: str) -> None:
-    given = own.given
-    if task != given.public:
-        raise ValueError(f"the task is {task!r}, but the description's public label is {given.public!r}: name this one")
-    if hide not in (choices := [*given.private, "subject"]):
-        raise ValueError(f"{hide!r} is no private attribute of the description: choose from {', '.join(choices)}")
-
-
-def _publish_statistics(own: OwnRecordings, task: str, hide: str, **options: Any) -> Card:
+def _publish_statistics(own: OwnRecordings, hide: str | None, **options: Any) -> Card:
     """Publish one row of statistics for each window with a defence for tables; windows do not overlap."""
     windows = own.windows(Latent.length, Latent.length)
-    hidden = private_labels(windows, hide)
     table = statistics_of(windows)
-    table[task], table[hide], table[_RECORDING] = windows.public, hidden, recording_of(windows)
-    if "fitted" not in options:
+    table[own.gate.task], table[_RECORDING] = windows.public, recording_of(windows)
+    if hide is not None:
+        table[hide] = hidden = private_labels(windows, hide)
         people = windows.subject if hide != "subject" and is_of_people(hidden, windows.subject) else None
-        declared = draft(table, task, hide, _RECORDING, identifying=True)  # the description declares the channels
+        declared = draft(table, own.gate.task, hide, _RECORDING, identifying=True)  # the schema declares the channels
         options |= {"schema": declared, "accept_draft": True, "people": people}
     return publish(table, **options)
 
@@ -238,40 +240,41 @@ def _measure(
     return measured(Attacks([*tasks, *attacks]), words)
 
 
-def _check_same(own: OwnRecordings, fitted: FittedRecordings) -> None:
-    given = own.given
-    now = {"channels": given.channels, "rate": given.rate, "public": given.public}
-    then = {"channels": fitted.channels, "rate": fitted.rate, "public": fitted.task}
-    if wrong := [name for name in now if now[name] != then[name]]:
-        name = wrong[0]
-        raise ValueError(
-            f"the description has {name} {now[name]!r}, the fitted defence {then[name]!r}: they must agree"
-        )
+def _for_new(schema: Schema) -> Schema:
+    """Return the schema by which recordings for a fitted defence are read; the gate limits numbers when they leave."""
+    beside = schema.recordings is not None and schema.recordings.people is not None
+    fields = [
+        one.model_copy(update={"constraints": Constraints()} if one.role == "feature" else {"role": "withheld"})
+        if one.role in ("feature", "private")
+        else one
+        for one in schema.fields
+        if not (beside and one.role == "private")
+    ]
+    return schema.model_copy(update={"fields": fields})
 
 
 def _write(
     own: OwnRecordings, fitted: FittedRecordings, folder: Path, seed: int
 ) -> tuple[list[str], Windows, list[Match]]:
     """Write one file for each recording, in random order; return statements of their size, the raw windows, matches."""
-    given, length = own.given, fitted.length
+    gate, length = fitted.columns, fitted.length
     windows, run = own.windows(length, length), own.run[own.starts(length, length)]
     known = windows.public.astype(str).isin(fitted.anonymizer.models_.public.classes).to_numpy()
     if not known.any():
-        raise ValueError(f"no recording has a class of {fitted.task!r} that the fitted defence knows")
+        raise ValueError(f"no recording has a class of {gate.task!r} that the fitted defence knows")
     published, labels = fitted.publish(windows.take(known))
     raw, values, run = windows.values[known], published.values, run[known]  # noqa: PD011 (windows)
     if np.count_nonzero(values == raw, axis=(1, 2)).max() > raw[0].size / 2:
         raise ValueError("some rewritten windows equal their originals: fit the defence again with more epochs")
+    published = replace_values(published, values := signal_gated(values, gate))
     kept = np.unique(run)
-    suffix = ".parquet" if Path(given.files).suffix in (".parquet", ".pq") else ".csv"
+    suffix = ".parquet" if gate.schema.format in ("parquet", "feather") else ".csv"
     order = np.random.default_rng(secrets.randbits(256)).permutation(kept)
     for number, one in enumerate(order, start=1):
         signal = np.concatenate(list(values[run == one]), axis=1).T
-        label = np.repeat(labels[run == one], length)
-        channels = [plain(name) for name in given.channels]
-        table = pd.DataFrame(signal, columns=channels).assign(
-            **{plain(given.public): [plain(str(one)) for one in label]}
-        )
+        label = pd.Series(np.repeat(labels[run == one], length)).astype(object)
+        cells = gate.cells(pd.DataFrame(signal, columns=gate.features))
+        table = gate.leaving(cells).assign(**{plain(gate.task): gate.labels(label)})
         file = folder / f"recording-{number:0{len(str(len(order)))}}{suffix}"
         table.to_parquet(file, index=False) if suffix == ".parquet" else table.to_csv(file, index=False)
     all_samples, samples = len(own.run), len(run) * length
@@ -279,16 +282,17 @@ def _write(
     short = int((np.bincount(own.run) < length).sum())
     sizes = [
         f"{len(order):,} recordings of {len(np.bincount(own.run)):,}, {samples:,} samples of {all_samples:,} at "
-        f"{given.rate:g} per second",
+        f"{own.rate:g} per second",
         f"{short:,} recordings shorter than {length} samples left out",
-        f"{strange:,} recordings left out because too few training windows show their {fitted.task}",
+        f"{strange:,} recordings left out because too few training windows show their {gate.task}",
         f"the last {(all_samples - samples) / all_samples:.1%} of the samples, after the last complete windows or in "
         "recordings left out, are dropped",
     ]
     at = draw_rows(len(raw), ROWS, seed)
-    again, task = fitted.publish(windows.take(known).take(at))[0], None if fitted.guaranteed else published.public
+    again = signal_gated(fitted.publish(windows.take(known).take(at))[0].values, gate)
+    task = None if fitted.guaranteed else published.public
     both = pd.DataFrame(raw[at].reshape(len(at), -1)), pd.DataFrame(values[at].reshape(len(at), -1))
-    second = pd.DataFrame(again.values.reshape(len(at), -1))  # noqa: PD011 (windows)
+    second = pd.DataFrame(again.reshape(len(at), -1))
     found = match_rows(*both, None if task is None else task[at], again=second, seed=seed)
     whole = windows.take(known)
     units = {"recording": run, "user": whole.subject}
@@ -307,14 +311,18 @@ def _guarantee(fitted: FittedRecordings, windows: Windows) -> dict[str, Any]:
 
 def _facts(own: OwnRecordings, fitted: FittedRecordings) -> dict[str, Any]:
     """Return the parts of the data card about the recordings and their columns."""
-    given = own.given
-    published = [*given.channels, given.public]
-    others = [name for name in map(str, own.table) if not name.startswith("_") and name not in published]
-    dropped = [f"{len(others)} columns besides the channels, with the person of each recording"]
+    published = list(fitted.columns.declared)
+    dropped = len(own.schema.fields) - len(published)
     return {
-        "name": given.name,
-        "columns": {"task": fitted.task, "published": published, "unchanged": [], "dropped": dropped},
+        "name": fitted.columns.schema.name,
+        "columns": {
+            "task": fitted.columns.task,
+            "published": [name for name in published if name != fitted.columns.task] + [fitted.columns.task],
+            "unchanged": [],
+            "dropped": [f"{dropped} columns besides the channels, with the user of each recording"],
+        },
+        "schema": fitted.columns.stated(own.provenance["form"].removeprefix("schema "), fitted.channels),
         "order": "Recordings are numbered in random order. Samples keep their order in time.",
-        "users": int(own.table[given.subject].nunique()),
+        "users": int(own.users.nunique()),
         "input": {"digest": own.provenance["digest"], "recordings": int(own.run.max()) + 1},
     }

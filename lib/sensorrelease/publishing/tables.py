@@ -287,16 +287,9 @@ def _facts(
     noisy = getattr(step, "domains_", names if hasattr(step, "epsilon_total_") else [])
     unchanged = [name for name in unchanged_columns(_originals(fitted, own.sample), first) if name not in noisy]
     lost = [*gate.features, *([] if publishes_task(step) else [gate.task])]
-    ranges = [
-        f"{name}: {one.constraints.minimum:g} to {one.constraints.maximum:g} in steps of {one.step:g}"
-        for name, one in gate.declared.items()
-        if name in names and one.step is not None and one.constraints.minimum is not None
-    ]
-    schema = {"whence": whence, "digest": gate.schema.content_digest(), "k": gate.schema.k}
-    schema |= {"withheld": len(gate.schema.fields) - len(gate.declared), "ranges": ranges, "said": gate.said}
     return {
         "name": gate.schema.name,
-        "schema": schema,
+        "schema": gate.stated(whence, names),
         "columns": {
             "task": gate.task,
             "published": names,

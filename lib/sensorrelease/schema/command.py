@@ -10,23 +10,26 @@ from sensorrelease.schema.storage import confirm, save
 ENDING = ".schema.yaml"
 
 
-def schema_beside(file: Path) -> Path:
-    """Return where the schema of a file lies by default: home.schema.yaml beside home.csv.gz."""
-    return file.with_name(file.name.split(".")[0] + ENDING)
+def schema_beside(source: Path) -> Path:
+    """Return where a schema lies by default: home.schema.yaml beside home.csv.gz, or beside the folder home."""
+    path = source.absolute() if source.name in ("", "..") else source
+    return path.with_name((path.name if path.is_dir() else path.name.split(".")[0]) + ENDING)
 
 
-def draft_schema(
-    *, file: Path, task: str | None, user: str | None, recording: str | None, out: Path | None, quiet: bool, **_: Any
-) -> int:
+def draft_schema(*, file: Path, out: Path | None, quiet: bool, **how: Any) -> int:
     """Write a draft, show it, and say the next command."""
-    if task is None or user is None:
+    if how["task"] is None or how["user"] is None:
         raise ValueError(f"give --task and --user, or --confirm if {file} is a schema that you read")
     target = out or schema_beside(file)
     if target.exists():
         raise FileExistsError(f"{target} exists already: remove it, or give another name with --out")
-    found = draft(file, task, user, recording, progress=not quiet)
+    how.pop("confirm", None)
+    found = draft(file, **how, progress=not quiet)
     save(found, target)
     print(describe(found))
+    if (given := found.recordings) is not None:
+        said = "without times, so gaps go unnoticed" if found.time is None else f"times in {found.time}"
+        print(f"\nFiles {given.files}, names {given.names or 'not read'}, {given.rate:g} samples per second, {said}.")
     print(f"\nThis draft is in {target}. Read it, and change what is wrong: a role, a range, a level. Then confirm it:")
     print(f"  sensorprivacy schema {target} --confirm")
     return 0

@@ -1,6 +1,7 @@
 """Draft a schema from a table: propose what may leave. A person reads and confirms it."""
 
 from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -10,18 +11,21 @@ import pandas as pd
 import pyarrow as pa
 
 from sensorprivacy.checks import require_columns
-from sensorrelease.schema.cells import as_arrow, refuse_twins
+from sensorrelease.schema.cells import refuse_twins
+from sensorrelease.schema.formats import check_file
 from sensorrelease.schema.guess import ABSENT, Guess, absent_labels, guess_column, settle_commas
 from sensorrelease.schema.identify import judge_values
-from sensorrelease.schema.model import OTHER, Constraints, Field, Schema, fold
-from sensorrelease.schema.read import Pieces, batches, check_file
-from sensorrelease.schema.recognise import Names, code_in, header_kind, is_plain
+from sensorrelease.schema.layout import lay_out
+from sensorrelease.schema.model import FILE, NUMBERS, OTHER, RUN, Constraints, Field, Schema, fold
+from sensorrelease.schema.read import Pieces
+from sensorrelease.schema.recognise import Names, code_in, header_kind, is_plain, is_quantity
 from sensorrelease.schema.sniff import sniff
+from sensorrelease.schema.sources import Files, Memory
 
 K = 5  # users of a level that leaves, if there are so many
 SAMPLE = 20_000  # rows from which a column is judged
 LEVELS = 50  # most levels of a text that leaves
-DIGITS = 9_999  # steps in the range of a number
+DIGITS, COARSE = 9_999, 99  # steps in the range of a number, and of one whose values are nearly all different
 _MOST = 10_000  # levels of a text that are counted
 _SENTINELS = [float(f"{nines}"[:size]) for nines in ("999999", "888888", "777777") for size in range(2, 7)]
 _SOME = 0.1  # share of rows in withheld levels from which a text is withheld
@@ -55,20 +59,27 @@ def draft(
     user: str,
     recording: str | None = None,
     *,
+    hide: Sequence[str] = (),
+    names: str | None = None,
+    rate: float | None = None,
     identifying: bool = False,
     progress: bool = False,
 ) -> Schema:
-    """Propose a schema for a table.
+    """Propose a schema for a table, or for a folder of recordings.
 
     Parameters
     ----------
     source : path or table in memory
-        A file, or a table of pandas, polars, Arrow or NumPy.
+        A file, a table of pandas, polars, Arrow or NumPy, or a folder of recordings.
     task, user, recording : str, optional
-        Columns with a role; the user is needed.
+        Columns with a role; the user is needed. Of recordings, they may be labels in the names of the files.
+    hide : sequence of str
+        Columns with private attributes, of recordings.
+    names, rate : str and float, optional
+        Of recordings: labels in the names of the files, and samples per second; by default guessed.
     identifying : bool
         Whether measurements that identify the user by themselves are features all the same: for `minimize` and
-        `compare`, from which no data leave.
+        `compare`, from which no data leave, and for signals.
     progress : bool
         Whether to show a bar.
 
@@ -82,50 +93,67 @@ def draft(
     FileNotFoundError, TypeError, ValueError
         If the table cannot be read, lacks a column, or its task cannot leave.
     """
-    file = check_file(source) if isinstance(source, str | Path) else None
-    called = str(file or "the table")
-    written = ({} if file is None else sniff(file)) | {"missingValues": ABSENT}
-    head = _head(source, Schema(fields=[], **written))
-    given = [(task, "task"), (user, "user"), (recording, "recording")]
+    called = str(source) if isinstance(source, str | Path) else "the table"
+    given = [(task, "task"), (user, "user"), (recording, "recording"), *((name, "private") for name in hide)]
     roles = {name: role for name, role in given if name is not None}
     if len(roles) < sum(name is not None for name, _ in given):
         named = ", ".join(repr(name) for name, _ in given if name is not None)
         raise ValueError(f"task, user and recording must be different columns, got {named}")
+    clock: dict[str, Guess] = {}
+    written: dict[str, Any] = {}
+    if recorded := isinstance(source, str | Path) and Path(source).is_dir():
+        wanted = {"task": task, "user": user, "recording": recording}
+        written, clock, more = lay_out(Path(source).expanduser(), wanted, names, rate)
+        roles = more | roles
+    elif isinstance(source, str | Path):
+        written = sniff(check_file(source))
+    written |= {"missingValues": ABSENT}
+    found, head = _head(source, written)
     require_columns(list(head), list(roles), called)
-    try:
-        guesses = {name: guess_column(name, cells, roles.get(name)) for name, cells in head.items()}
-    except ValueError as error:
-        raise ValueError(f"{called}: {error}") from error
+    guesses: dict[str, Guess] = {}
+    for name, cells in head.items():
+        try:
+            guesses[name] = clock.get(name) or guess_column(name, cells, roles.get(name))
+        except ValueError as error:
+            row = [str(cell).strip() for cell in cells.to_pylist()].index(name)
+            raise ValueError(f"{found.where(row)}: {error}") from error
     settle_commas(guesses.values())
-    for name, role in roles.items():
-        if guesses[name].remark:
-            raise ValueError(f"{called}: column {name!r} cannot be the {role}: {guesses[name].remark}")
+    for name, guess in guesses.items():
+        if recorded and name not in roles and guess.keys.get("type") not in NUMBERS:
+            guesses[name] = Guess({}, guess.remark or "it holds no numbers, and signals are numbers")
+        if name in roles and guess.remark:
+            raise ValueError(f"{called}: column {name!r} cannot be the {roles[name]}: {guess.remark}")
     known = [_readable(name, guess, roles.get(name), at) for at, (name, guess) in enumerate(guesses.items(), 1)]
     pieces = Pieces(source, Schema(fields=known, **written), progress=progress)
     profiles, sample = _survey(pieces, user)
-    people = profiles[user].rows
-    if len(people) < 2:
-        raise ValueError(f"{called}: the user column {user!r} has {len(people)} user: a release needs two or more")
-    plan = _Plan(sample, sample[user], Names(people), min(K, len(people)), pieces.nonconforming, identifying)
+    users = profiles[user].rows
+    if len(users) < 2:
+        raise ValueError(f"{called}: the user column {user!r} has {len(users)} user: a release needs two or more")
+    plan = _Plan(sample, sample[user], Names(users), min(K, len(users)), pieces.nonconforming, identifying or recorded)
     drafted = [
         _Column(field, place, guesses[field.name], profiles[field.name], plan).propose()
         for place, field in enumerate(known, 1)
     ]
+    if pieces.clock is not None and not pieces.clock.gaps:
+        written["recordings"] = written["recordings"].model_copy(update={"gaps": "error"})
     proposed = Schema(fields=drafted, k=plan.k, **written)
     if task is not None:
         _check_task(proposed.field(task), called, plan)
     return proposed
 
 
-def _head(source: Any, schema: Schema) -> dict[str, pa.Array]:
-    """Return the first rows of all columns."""
-    if not isinstance(source, str | Path):
-        return {name: column.slice(0, SAMPLE).combine_chunks() for name, column in as_arrow(source).items()}
-    first = next(batches(check_file(source), schema, SAMPLE, None), None)
+def _head(source: Any, written: Mapping[str, Any]) -> tuple[Files | Memory, dict[str, pa.Array]]:
+    """Return what is read, and the first rows of all columns."""
+    labels = getattr(written.get("recordings"), "labels", [])
+    schema = Schema(fields=[Field(name=name) for name in labels], **written)
+    found = Files(source, schema) if isinstance(source, str | Path) else Memory(source)
+    first = next(found.batches(SAMPLE, None), None)
     if first is None:
         raise ValueError(f"{source} has no rows below its header: a table needs one")
     refuse_twins(list(first.columns), source)
-    return first.columns
+    people = getattr(schema.recordings, "people", None)
+    beside = _head(Path(source) / people, {})[1] if people else {}
+    return found, beside | first.columns
 
 
 def _readable(name: str, guess: Guess, role: Any, place: int) -> Field:
@@ -140,6 +168,7 @@ def _survey(pieces: Pieces, user: str) -> tuple[dict[str, _Profile], pd.DataFram
     profiles: dict[str, _Profile] = defaultdict(_Profile)
     kept, keys = pd.DataFrame(), np.empty(0)
     for piece in pieces:
+        piece = piece.drop(columns=[FILE, RUN], errors="ignore")
         for name, column in piece.items():
             profiles[str(name)].observe(column, piece[user])
         key = draw.random(len(piece))
@@ -186,9 +215,9 @@ class _Column:
         } | self.guess.keys
         self.reasons = [self.guess.remark] if self.guess.remark else []
         self.seen: list[str] = []
-        if role in ("user", "recording"):
+        if role in ("user", "recording", "private"):
             self.seen = [f"{len(self.profile.rows):,} labels", absent_labels(self.profile.rows)]
-        elif self.guess.keys:
+        elif self.guess.keys and role != "time":
             self._judge(self.plan.sample[name])
         open_ = self.keys.get("type") == "string" and "constraints" not in self.keys
         if (role == "feature" and self.reasons) or (role == "task" and open_):
@@ -210,6 +239,11 @@ class _Column:
         if kind := header_kind(self.known.name):
             self.reasons.append(f"its name says that it holds {kind}")
         found = judge_values(values, self.plan.users, self.keys.get("step"))
+        if found and found.coarse and is_quantity(self.known.name):
+            self._bound(values.min(), values.max(), 10.0 ** np.ceil(np.log10(np.ptp(values.dropna()) / COARSE)))
+            self.seen.append(f"rounded, because {found.reason}")
+            coarse = (values / self.keys["step"]).round() * self.keys["step"]
+            found = judge_values(coarse, self.plan.users, self.keys["step"])
         if values.nunique() < 2:
             self.reasons.append("it is constant or empty")
         elif found and not (self.plan.identifying and found.soft):
@@ -235,11 +269,14 @@ class _Column:
             high = high if high <= inner[1] + room and high not in marks else near.max()
             self.seen.append("numbers far from all others count as missing")
         whole = bool((near % 1 == 0).all()) and max(abs(low), abs(high)) < 2**53
-        step = _step(near, low, high)
+        self.keys["type"] = "integer" if whole else "number"
+        self._bound(low, high, _step(near, low, high))
+
+    def _bound(self, low: float, high: float, step: float) -> None:
+        """Set the step, and a range that begins and ends at it."""
         places = max(0, -round(np.log10(step)))
         ends = [round(np.floor(low / step + 1e-9) * step, places), round(np.ceil(high / step - 1e-9) * step, places)]
-        limits = {"minimum": min(ends[0], low), "maximum": max(ends[1], high)}
-        self.keys |= {"type": "integer" if whole else "number", "constraints": limits, "step": step}
+        self.keys |= {"constraints": {"minimum": min(ends[0], low), "maximum": max(ends[1], high)}, "step": float(step)}
 
     def _set_levels(self, values: pd.Series) -> pd.Series:
         """Set the levels that enough users have, find reasons against them, and return the cells that would leave."""

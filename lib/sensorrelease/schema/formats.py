@@ -3,7 +3,7 @@
 import importlib
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import chain, islice
 from pathlib import Path
@@ -14,7 +14,18 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from sensorrelease.schema.cells import refuse_twins
-from sensorrelease.schema.files import MOST_BYTES, Batch, Lines, explained, joined, open_text, refuse_size
+from sensorrelease.schema.files import (
+    MOST_BYTES,
+    Batch,
+    Lines,
+    csv_batches,
+    csv_rows,
+    explained,
+    joined,
+    open_text,
+    read_header,
+    refuse_size,
+)
 from sensorrelease.schema.model import Dialect, Schema
 
 _PIECE = 2**27  # bytes of a piece
@@ -192,3 +203,52 @@ def _checked(batch: pa.RecordBatch, wanted: Sequence[str] | None) -> Batch:
         batch.num_rows,
         {name: batch.column(at) for at, name in enumerate(names) if wanted is None or name in wanted},
     )
+
+
+_READERS: dict[str, Callable[[Path, Schema, int, Sequence[str] | None], Iterator[Batch]]] = {
+    "csv": csv_batches,
+    "jsonl": json_batches,
+    "xlsx": excel_batches,
+    "parquet": arrow_batches,
+    "feather": arrow_batches,
+}
+
+
+def batches(file: Path, schema: Schema, rows: int, wanted: Sequence[str] | None) -> Iterator[Batch]:
+    """Yield the columns of a file, as far as they are wanted, as texts or with the types of the file."""
+    return _READERS[schema.format](file, schema, rows, wanted)
+
+
+def column_names(file: Path, schema: Schema) -> list[str] | None:
+    """Return the names of the columns of a file, or None if it is read to find them."""
+    if schema.format == "jsonl":
+        return None
+    if schema.format == "csv":
+        return read_header(file, schema)
+    if schema.format == "parquet":
+        with explained(file, "Parquet"):
+            return list(pq.read_schema(file).names)
+    first = next(batches(file, schema, 1, None), None)
+    return None if first is None else list(first.columns)
+
+
+def line_of(file: Path, schema: Schema, row: int) -> str:
+    """Return where a row stands in a file, in words."""
+    if schema.format == "csv":
+        return f"line {next(islice(csv_rows(file, schema), row, None))[0]}"
+    if schema.format == "jsonl":
+        with open_text(file, schema) as stream:
+            return f"line {next(islice(json_lines(stream, file, schema), row, None))[0]}"
+    return f"row {row + 1}"
+
+
+def check_file(path: str | Path) -> Path:
+    """Return the path of a file; raise FileNotFoundError or ValueError if it is none, or empty."""
+    file = Path(path).expanduser()
+    if not file.exists():
+        raise FileNotFoundError(f"there is no file {file}")
+    if not file.is_file():
+        raise ValueError(f"{file} is {'a folder' if file.is_dir() else 'no regular file'}: give the path of a table")
+    if not file.stat().st_size:
+        raise ValueError(f"{file} is empty: remove it, or copy it again from its source")
+    return file

@@ -202,6 +202,16 @@ class Gate:
             found[plain(str(title_of))] = column.to_numpy()
         return found
 
+    def stated(self, whence: str, names: Collection[str]) -> dict[str, Any]:
+        """Return what a data card states of the schema, and of the ranges of published columns."""
+        ranges = [
+            f"{name}: {one.constraints.minimum:g} to {one.constraints.maximum:g} in steps of {one.step:g}"
+            for name, one in self.declared.items()
+            if name in names and one.step is not None and one.constraints.minimum is not None
+        ]
+        facts = {"whence": whence, "digest": self.schema.content_digest(), "k": self.schema.k, "ranges": ranges}
+        return facts | {"withheld": len(self.schema.fields) - len(self.declared), "said": self.said}
+
     @property
     def said(self) -> list[str]:
         """What was withheld at the gate, in sentences that name no cell."""

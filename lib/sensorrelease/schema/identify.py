@@ -26,10 +26,13 @@ class Finding(NamedTuple):
         In words.
     soft : bool
         Whether it can be a measurement that differs between users.
+    coarse : bool
+        Whether it can leave with a coarser step.
     """
 
     reason: str
     soft: bool = False
+    coarse: bool = False
 
 
 def lookup(seen: np.ndarray, wanted: np.ndarray) -> float:
@@ -103,8 +106,8 @@ def judge_values(values: pd.Series, users: pd.Series, step: float | None) -> Fin
         return None
     values, who = values[known], who[known]
     numeric = pd.api.types.is_numeric_dtype(values) and not pd.api.types.is_bool_dtype(values)
-    if numeric and (reason := _counts(values.to_numpy(dtype=float), who)):
-        return Finding(reason)
+    if numeric and (found := order_or_size(values.to_numpy(dtype=float), who)):
+        return found
     codes = pd.factorize(np.rint(values.to_numpy(dtype=float) / step) if numeric and step else values)[0]
     if len(np.unique(codes)) <= min(_FEW, len(codes) // 2) and _follows(codes, who):
         soft = 2 * len(np.unique(codes)) <= len(names)
@@ -132,23 +135,26 @@ def _follows(codes: np.ndarray, who: np.ndarray) -> bool:
     return len(np.unique(codes)) > 1 and _beyond(right / len(codes), base)
 
 
-def _counts(values: np.ndarray, who: np.ndarray) -> str:
+def order_or_size(values: np.ndarray, who: np.ndarray) -> Finding | None:
     """Return whether numbers are times, identifiers or row numbers by their size and order."""
     finite = np.sort(values)
     low, high = finite[int(0.01 * len(finite))], finite[int(0.99 * (len(finite) - 1))]
     middle, distinct = abs(float(np.median(finite))), len(np.unique(finite))
     if distinct > 2 and middle >= _CODE and middle >= _OFFSET * (high - low):
-        return f"its numbers lie near {middle:.6g}, as times and identifiers do"
+        return Finding(f"its numbers lie near {middle:.6g}, as times and identifiers do")
     if _rises(values) or _rises_within(values, who):
-        return "its numbers rise from row to row, as times and row numbers do"
+        return Finding("its numbers rise from row to row, as times and row numbers do")
     if (finite % 1).any() or len(finite) < _SEQUENCE:
-        return ""
+        return None
     even = np.median(finite) - low >= _EVEN * (high - low)  # durations and sizes have a long tail
     if even and high - low >= _LONG:
-        return "it holds long whole numbers, as identifiers are"
-    if distinct >= _DISTINCT * len(finite) and ((even and high - low >= _CODE) or high - low < 2 * len(finite)):
-        return "its whole numbers differ in nearly every row, as times, identifiers and row numbers do"
-    return ""
+        return Finding("it holds long whole numbers, as identifiers are")
+    if distinct < _DISTINCT * len(finite):
+        return None
+    said = "its whole numbers differ in nearly every row, as times, identifiers and row numbers do"
+    if high - low < 2 * len(finite):
+        return Finding(said)
+    return Finding(said, coarse=True) if even and high - low >= _CODE else None
 
 
 def _rises(values: np.ndarray) -> bool:

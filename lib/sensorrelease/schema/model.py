@@ -7,6 +7,7 @@ with a role for each column besides.
 import datetime as dt
 import hashlib
 import math
+import re
 import unicodedata
 from collections import Counter
 from typing import Annotated, Any, Literal
@@ -14,12 +15,14 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, model_validator
 from pydantic import Field as Key
 
-Role = Literal["task", "user", "recording", "time", "feature", "withheld"]
+Role = Literal["task", "user", "recording", "time", "private", "feature", "withheld"]
 Type = Literal["number", "integer", "boolean", "string", "datetime", "date", "time"]
 Format = Literal["csv", "jsonl", "parquet", "feather", "xlsx"]
 NUMBERS = ("number", "integer")
 MOMENTS = ("datetime", "date", "time")
 OTHER = "other"  # the level that rare levels become
+UNITS = {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}  # of times as numbers, in a second
+FILE, RUN = "_file", "_run"  # columns that are added to recordings: number of the file, and of the recording
 _EMPTY = ("", "null", "~")  # values of a key that says nothing
 
 
@@ -115,9 +118,10 @@ class Field(_Part):
     type : str
         As in Frictionless. Labels that look like numbers, such as 0100 and 1E5, are strings.
     role : str
-        ``task``, ``user``, ``recording``, ``time``, ``feature`` or ``withheld``. Task and features leave.
+        ``task``, ``user``, ``recording``, ``time``, ``feature`` or ``withheld``. Task and features leave. Of recordings
+        also ``private``: an attribute to hide.
     unit : str or None
-        Of numbers.
+        Of numbers. Of the times of recordings: s, ms, us or ns.
     bareNumber : bool
         False if the unit is written in each cell.
     decimalChar, groupChar : str
@@ -197,6 +201,48 @@ class Field(_Part):
         return self.type in NUMBERS
 
 
+class Recordings(_Part):
+    """How a folder is read as recordings: rows of one user, task and recording that follow each other.
+
+    Attributes
+    ----------
+    files : str
+        Pattern of the files below the folder; * is any text.
+    names : str or None
+        Labels in the names of the files, such as ``{activity}_{person}_{session}.csv``; with /, of their folders. Each
+        label is a field. Files without a recording among the labels and columns are one recording each.
+    rate : float
+        Samples per second. Times with another rate are an error.
+    gap : float or None
+        Seconds without a sample that do not matter; by default one and a half steps.
+    gaps : str
+        Whether a longer gap is an ``error``, or the ``end`` of a recording, which is counted.
+    people : str or None
+        A CSV file in the folder with a row for each user and private attributes.
+    """
+
+    files: str
+    names: str | None = None
+    rate: Annotated[Number, Key(gt=0)]
+    gap: Annotated[Number, Key(gt=0)] | None = None
+    gaps: Literal["error", "end"] = "error"
+    people: str | None = None
+
+    @property
+    def labels(self) -> list[str]:
+        """The fields that are in the names of the files."""
+        return re.findall(r"\{([^{}]*)\}", self.names or "")
+
+    @model_validator(mode="after")
+    def _check(self) -> "Recordings":
+        for path in filter(None, (self.files, self.people)):
+            if path.startswith("/") or ".." in path.split("/") or "\0" in path:
+                raise ValueError(f"{path!r} leads out of the folder: give a path in it, such as *.csv")
+        if len(set(self.labels)) < len(self.labels) or not all(map(str.isidentifier, self.labels)):
+            raise ValueError("names needs each label once, in braces, such as {activity}_{person}.csv")
+        return self
+
+
 class Schema(_Part):
     """A table of your own: how it is read, and what of it may leave.
 
@@ -218,7 +264,7 @@ class Schema(_Part):
         Cells that are missing.
     fields : list of Field
         All columns of the file, in any order.
-    recordings : dict or None
+    recordings : Recordings or None
         How a folder of recordings is read.
     """
 
@@ -233,7 +279,7 @@ class Schema(_Part):
     dialect: Dialect = Dialect()
     missingValues: list[str] = [""]
     fields: list[Field]
-    recordings: dict[str, Any] | None = None
+    recordings: Recordings | None = None
 
     @model_validator(mode="before")
     @classmethod
@@ -245,9 +291,20 @@ class Schema(_Part):
         for what, names in (("name", self.names), ("title", [field.title for field in self.fields])):
             if twice := [name for name, many in Counter(names).items() if many > 1]:
                 raise ValueError(f"two fields have the {what} {twice[0]!r}: rename one")
-        for role in ("task", "user", "recording"):
+        for role in ("task", "user", "recording", *(["time"] if self.recordings else [])):
             if len(some := [field.name for field in self.fields if field.role == role]) > 1:
                 raise ValueError(f"the fields {', '.join(some)} have the role {role}, which one field can have")
+        if self.recordings is None:
+            return self
+        if absent := [name for name in self.recordings.labels if name not in self.names]:
+            raise ValueError(f"names of files have the label {absent[0]!r}, which is no field: add it, or write *")
+        if texts := [one.name for one in self.features if not one.is_number]:
+            raise ValueError(f"the feature {texts[0]!r} holds no numbers, and signals are numbers: withhold it")
+        clock = self.time and self.field(self.time)
+        if clock and clock.type not in ("datetime", "number", "integer"):
+            raise ValueError(f"times of recordings are numbers or datetime, but {clock.name} is {clock.type}")
+        if clock and clock.is_number and clock.unit not in UNITS:
+            raise ValueError(f"{clock.name} has the unit {clock.unit!r}: times have one of {', '.join(UNITS)}")
         return self
 
     @property
@@ -269,6 +326,16 @@ class Schema(_Part):
     def recording(self) -> str | None:
         """The column with the recording of each row."""
         return self._named("recording")
+
+    @property
+    def time(self) -> str | None:
+        """The column with the time of each row."""
+        return self._named("time")
+
+    @property
+    def private(self) -> list[str]:
+        """The columns with attributes to hide, of recordings."""
+        return [field.name for field in self.fields if field.role == "private"]
 
     def _named(self, role: str) -> str | None:
         return next((field.name for field in self.fields if field.role == role), None)

@@ -1,8 +1,7 @@
 """Read a table by its schema, whole or in pieces: each cell conforms, or is counted, or stops the reading."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from itertools import islice
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,29 +12,15 @@ import pyarrow.parquet as pq
 
 from sensorprivacy.checks import counted
 from sensorprivacy.progress import tqdm
-from sensorrelease.schema.cells import Converter, as_arrow
-from sensorrelease.schema.files import (
-    MOST_BYTES,
-    Batch,
-    csv_batches,
-    csv_rows,
-    explained,
-    open_text,
-    read_header,
-    refuse_size,
-)
-from sensorrelease.schema.formats import arrow_batches, excel_batches, json_batches, json_lines
-from sensorrelease.schema.model import OTHER, Field, Schema
+from sensorrelease.schema.cells import Converter
+from sensorrelease.schema.clock import Clock
+from sensorrelease.schema.files import MOST_BYTES, Batch, refuse_size
+from sensorrelease.schema.formats import column_names
+from sensorrelease.schema.model import FILE, OTHER, RUN, Schema
+from sensorrelease.schema.sources import Files, Memory, check_columns
 
 _REMEDY = ": correct the cell or the schema, or set `nonconforming: missing`, which counts such cells"
 ROWS = 100_000  # of a piece
-_READERS: dict[str, Callable[[Path, Schema, int, Sequence[str] | None], Iterator[Batch]]] = {
-    "csv": csv_batches,
-    "jsonl": json_batches,
-    "xlsx": excel_batches,
-    "parquet": arrow_batches,
-    "feather": arrow_batches,
-}
 
 
 class Table(NamedTuple):
@@ -91,83 +76,83 @@ class Pieces:
 
     def __init__(self, source: Any, schema: Schema, rows: int = ROWS, *, progress: bool = False) -> None:
         self.schema, self._rows, self._progress = schema, rows, progress
-        self._file = check_file(source) if isinstance(source, str | Path) else None
-        self._table = as_arrow(source) if self._file is None else {}
-        self.called = str(self._file or "the table")
+        self._source = Files(source, schema) if isinstance(source, str | Path) else Memory(source)
+        self.called = self._source.called
         self.fields = [field for field in schema.fields if field.role != "withheld"]
         self.columns = [field.name for field in self.fields]
-        self._check_columns()
+        self._beside: list[str] = []  # columns of the table of people
+        self._people = self._read_people(Path(self.called))
+        self._source.check([name for name in schema.names if name not in self._beside])
         self._reset()
 
     def _reset(self) -> None:
         self.rows, self.merged = 0, 0
         self.missing: Counter[str] = Counter()
         self.nonconforming: Counter[str] = Counter()
+        self.clock = None if self.schema.recordings is None else Clock(self.schema, self._source.where)
 
-    def _check_columns(self) -> None:
-        found = list(self._table) if self._file is None else column_names(self._file, self.schema)
-        names = self.schema.names
-        if found is None:  # JSON lines have no header
-            return
-        if unknown := [name for name in found if name not in names]:
-            shown = ", ".join(map(repr, unknown[:8]))
-            raise ValueError(f"{self.called} has columns that the schema does not declare: {shown}: draft it again")
-        if absent := [name for name in names if name not in found]:
-            shown = ", ".join(map(repr, absent[:8]))
-            raise ValueError(
-                f"{self.called} has no column {shown}, which the schema declares; it has {', '.join(found)}"
-            )
+    def _read_people(self, folder: Path) -> pd.DataFrame:
+        """Return the attributes of people by user; without columns if no table has them."""
+        name, user = getattr(self.schema.recordings, "people", None), str(self.schema.user)
+        if name is None:
+            return pd.DataFrame()
+        named = (column_names(folder / name, Schema(fields=[])) or []) if (folder / name).exists() else [user]
+        self._beside = [one for one in named if one != user]
+        if not self.schema.private:
+            return pd.DataFrame()
+        check_columns(named, [one for one in self.schema.names if one in named], str(folder / name))
+        fields = [self.schema.field(one) for one in named]
+        table = read(folder / name, Schema(fields=fields, missingValues=self.schema.missingValues)).frame
+        if user not in table:
+            raise ValueError(f"{folder / name} has no column {user!r}, which is the user: add it")
+        if (twice := table[user].duplicated()).any():
+            raise ValueError(f"{folder / name} lists the {user} {table[user][twice].iloc[0]} more than once")
+        return table.set_index(user)
 
     def __iter__(self) -> Iterator[pd.DataFrame]:
         """Yield the pieces in order, with the positions of the rows in the whole table as index."""
         self._reset()
-        converters = [Converter(field, self.schema) for field in self.fields]
+        converters = [Converter(field, self.schema) for field in self.fields if field.name not in self._beside]
         with tqdm(unit=" rows", desc="reading", disable=not self._progress) as bar:
-            for batch in self._batches():
-                columns = {}
-                for field, converter in zip(self.fields, converters, strict=True):
-                    columns[field.name] = self._convert(field, converter, batch)
+            for batch in self._source.batches(self._rows, [converter.field.name for converter in converters]):
+                columns = {converter.field.name: self._convert(converter, batch) for converter in converters}
                 frame = pd.DataFrame(columns, index=pd.RangeIndex(self.rows, self.rows + batch.rows), copy=False)
                 self.rows += batch.rows
                 bar.update(batch.rows)
-                yield frame
+                yield frame if self.clock is None else self.clock.number(self._with_people(frame))
         self.merged = sum(len(converter.merged) for converter in converters)
         if not self.rows:
             raise ValueError(f"{self.called} has no rows below its header: a table needs one")
+        if self.clock is not None:
+            self.clock.finish()
 
-    def _convert(self, field: Field, converter: Converter, batch: Batch) -> Any:
+    def _with_people(self, frame: pd.DataFrame) -> pd.DataFrame:
+        user = self.schema.user
+        if len(self._people):
+            known = self._people
+            if len(unknown := frame[user][~frame[user].isin(known.index)].dropna()):
+                said = (
+                    f"the table of people lists no {user} {unknown.iloc[0]}, who is in {self._source.place}: add a row"
+                )
+                raise ValueError(f"{self.called}: {said}")
+            frame = frame.assign(**{str(name): frame[user].map(column) for name, column in known.items()})
+        return frame.assign(**{FILE: self._source.number})
+
+    def _convert(self, converter: Converter, batch: Batch) -> Any:
+        field = converter.field
         if field.name not in batch.columns:  # a key that no record of this piece has
             batch.columns[field.name] = pa.nulls(batch.rows, pa.string())
         try:
             cells = converter.convert(batch.columns[field.name])
         except ValueError as error:
-            raise ValueError(f"{self.called}: {error}") from error
+            raise ValueError(f"{self._source.place}: {error}") from error
         if (wrong := int(cells.wrong.sum())) and (cells.broken or field.nonconforming == "error"):
-            where = self._line(self.rows + int(cells.wrong.argmax()))
+            where = self._source.where(self.rows + int(cells.wrong.argmax()))
             remedy = "" if cells.broken else _REMEDY
-            raise ValueError(f"{self.called}, {where}, column {field.name!r}: {cells.reason}{remedy}")
+            raise ValueError(f"{where}, column {field.name!r}: {cells.reason}{remedy}")
         self.missing[field.name] += int(cells.missing.sum())
         self.nonconforming[field.name] += wrong
         return cells.data
-
-    def _batches(self) -> Iterator[Batch]:
-        if self._file is not None:
-            yield from batches(self._file, self.schema, self._rows, self.columns)
-            return
-        rows = max((len(column) for column in self._table.values()), default=0)
-        for start in range(0, rows, self._rows):
-            parts = {name: self._table[name].slice(start, self._rows) for name in self.columns}
-            whole = {name: _one(part) for name, part in parts.items()}
-            yield Batch(min(self._rows, rows - start), whole)
-
-    def _line(self, row: int) -> str:
-        """Return where a row stands in the file."""
-        if self._file is None or self.schema.format not in ("csv", "jsonl"):
-            return f"row {row + 1}"
-        if self.schema.format == "jsonl":
-            with open_text(self._file, self.schema) as stream:
-                return f"line {next(islice(json_lines(stream, self._file, self.schema), row, None))[0]}"
-        return f"line {next(islice(csv_rows(self._file, self.schema), row, None))[0]}"
 
     @property
     def notices(self) -> list[str]:
@@ -178,13 +163,7 @@ class Pieces:
             said += [f"{counted(many, 'cell')} of {name} did not conform: now {became}"] if many else []
         if self.merged:
             said.append(f"{counted(self.merged, 'further spelling')} of users count as the same users")
-        return said
-
-
-def _one(column: Any) -> pa.Array:
-    """Return a column in one block."""
-    found = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
-    return pa.concat_arrays(found.chunks) if isinstance(found, pa.ChunkedArray) else found
+        return said + (self.clock.notices if self.clock else [])
 
 
 def read(source: Any, schema: Schema, *, limit: int = MOST_BYTES, progress: bool = False) -> Table:
@@ -209,18 +188,19 @@ def read(source: Any, schema: Schema, *, limit: int = MOST_BYTES, progress: bool
         If a cell, row or column does not conform, or the table is larger than the limit.
     """
     found = Pieces(source, schema, progress=progress)
-    if isinstance(source, str | Path) and schema.format == "parquet":
+    if isinstance(source, str | Path) and schema.format == "parquet" and schema.recordings is None:
         refuse_size(found.called, 8.0 * pq.read_metadata(source).num_rows * len(found.columns), limit)
     size = 0.0
-    parts: dict[str, list[Any]] = {name: [] for name in found.columns}
+    names = [*found.columns, *([FILE, RUN] if schema.recordings else [])]
+    parts: dict[str, list[Any]] = {name: [] for name in names}
     for piece in found:
         size += piece.memory_usage(index=False).sum()
         refuse_size(found.called, size, limit)
         for name in parts:
             parts[name].append(piece[name].array)
     # column by column, so that the table is never twice in memory
-    whole = {name: _joined(parts.pop(name)) for name in found.columns}
-    frame = pd.DataFrame(whole, index=pd.RangeIndex(found.rows), copy=False)
+    whole = {name: _joined(parts.pop(name)) for name in names}
+    frame = pd.DataFrame(whole, copy=False)
     return Table(frame, dict(+found.missing), dict(+found.nonconforming), found.notices)
 
 
@@ -230,33 +210,3 @@ def _joined(parts: list[Any]) -> Any:
     if parts[0].dtype.kind in "fO" and isinstance(parts[0].dtype, np.dtype):
         return np.concatenate([part.to_numpy() for part in parts])
     return pd.concat([pd.Series(part) for part in parts], ignore_index=True).array
-
-
-def batches(file: Path, schema: Schema, rows: int, wanted: Sequence[str] | None) -> Iterator[Batch]:
-    """Yield the columns of a file, as far as they are wanted, as texts or with the types of the file."""
-    return _READERS[schema.format](file, schema, rows, wanted)
-
-
-def column_names(file: Path, schema: Schema) -> list[str] | None:
-    """Return the names of the columns of a file, or None if it is read to find them."""
-    if schema.format == "jsonl":
-        return None
-    if schema.format == "csv":
-        return read_header(file, schema)
-    if schema.format == "parquet":
-        with explained(file, "Parquet"):
-            return list(pq.read_schema(file).names)
-    first = next(batches(file, schema, 1, None), None)
-    return None if first is None else list(first.columns)
-
-
-def check_file(path: str | Path) -> Path:
-    """Return the path of a file; raise FileNotFoundError or ValueError if it is none, or empty."""
-    file = Path(path).expanduser()
-    if not file.exists():
-        raise FileNotFoundError(f"there is no file {file}")
-    if not file.is_file():
-        raise ValueError(f"{file} is {'a folder' if file.is_dir() else 'no regular file'}: give the path of a table")
-    if not file.stat().st_size:
-        raise ValueError(f"{file} is empty: remove it, or copy it again from its source")
-    return file

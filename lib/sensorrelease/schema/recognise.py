@@ -49,6 +49,7 @@ _HEADERS = {
 _SHORT = frozenset(
     "year month day hour minute second week no nr key text link file place card lambda phi mo mi ss dd hh mm yy".split()
 )
+_QUANTITIES = frozenset("byte bytes octets packets pkts bits size length volume energy power watts lux".split())
 _HEADER_WORDS = {word: kind for kind, words in _HEADERS.items() for word in words.split()}
 _PLAIN = re.compile(r"[^\W\d_][\w ./%²³°µ()\[\]*-]{0,39}")
 
@@ -80,6 +81,17 @@ def header_kind(name: str) -> str:
     words = [*parts, *_WORD.findall(name.lower())]
     found = [word for word in words if word in _HEADER_WORDS and (len(parts) <= 2 or word not in _SHORT)]
     return _HEADER_WORDS[found[0]] if found else ""
+
+
+def is_quantity(name: str) -> bool:
+    """Return whether the header of a column says that it measures or counts something.
+
+    Examples
+    --------
+    >>> is_quantity("bytes_out"), is_quantity("serial")
+    (True, False)
+    """
+    return not _QUANTITIES.isdisjoint(_PART.findall(re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()))
 
 
 def is_plain(name: str) -> bool:

@@ -13,12 +13,13 @@ from sensorrelease.schema.model import Dialect
 
 _FORMATS = {".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet", ".pq": "parquet", ".feather": "feather"}
 _FORMATS |= {".xlsx": "xlsx", ".csv": "csv", ".tsv": "csv", ".txt": "csv", ".log": "csv", ".dat": "csv"}
+SUFFIXES = tuple(_FORMATS)
 _REMEDIES = {
     ".xls": "save it as .xlsx or .csv",
     ".ods": "save it as .xlsx or .csv",
     ".json": "write one record per line and name it .jsonl",
     ".zip": "unpack it first",
-    ".toml": "compare and publish read descriptions of recordings",
+    ".toml": "recordings have a schema, which `sensorprivacy schema FOLDER --task ... --user ...` drafts",
 }
 _MARKS = {codecs.BOM_UTF8: "utf-8", codecs.BOM_UTF32_LE: "utf-32", codecs.BOM_UTF32_BE: "utf-32"}
 _MARKS |= {codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from sensorrelease.schema.model import Schema
 
 _HEAD = """\
-# What this table holds, and what of it may leave. Read it, change it, and confirm it:
+# What this holds, and what of it may leave. Read it, change it, and confirm it:
 #   sensorprivacy schema {file} --confirm
 """
 _CONFIRMED = "# A person confirmed what stands here. Any change asks for a new confirmation."
@@ -19,8 +19,9 @@ _COMMENTS = {
     "k": "A level that fewer users have does not leave: it becomes \"other\".",
     "format": "How the file is written. Reading stops at a cell that does not fit.",
     "missingValues": "Cells that are missing.",
-    "fields": "The columns. Role: task, user, recording, time, feature or withheld; only task and features leave.\n"
-    "# Numbers leave inside their range and rounded to the step, texts only if they are one of the levels (enum).",
+    "fields": "The columns. Role: task, user, recording, time, feature, withheld; of recordings also private.\n"
+    "# Only task and features leave. "
+    "Numbers leave inside their range and rounded to the step, texts only if they are one of the levels (enum).",
     "recordings": "How a folder of recordings is read.",
 }  # fmt: skip
 
@@ -52,7 +53,8 @@ def _in_words(error: ValidationError, keys: Any) -> str:
     """Return the first mistake of a schema in words: key, value and remedy."""
     if not isinstance(keys, dict):
         return "a schema needs keys such as fields: draft one with `sensorprivacy schema`"
-    first = error.errors(include_url=False)[0]
+    found = error.errors(include_url=False)
+    first = min(found, key=lambda one: one["type"] != "extra_forbidden")  # it may be a missing key misspelt
     where = [str(part) for part in first["loc"]]
     if where[:1] == ["fields"] and len(where) > 1:
         named = keys["fields"][int(where[1])]

@@ -70,12 +70,13 @@ def test_a_file_whose_name_cannot_be_a_folders_gets_one_that_can(root, tmp_path)
 
 
 def test_another_recording_changes_the_name(root, tmp_path):
-    described = tmp_path / "watch.toml"
-    described.write_text('files = "rec*.csv"')
+    described = tmp_path / "watch.schema.yaml"
+    described.write_text("fields: []")
     names = [named(root, "30_vae_anonymization", dataset=str(described))]
-    (tmp_path / "rec1.csv").write_text("x\n1\n")
+    (tmp_path / "watch").mkdir()
+    (tmp_path / "watch" / "rec1.csv").write_text("x\n1\n")
     names += [named(root, "30_vae_anonymization", dataset=str(described))]
-    (tmp_path / "video.mp4").write_text("not described")
+    (tmp_path / "video.mp4").write_text("elsewhere")
     names += [named(root, "30_vae_anonymization", dataset=str(described))]
     assert names[0] != names[1] == names[2]
 

@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 from sensorrelease.schema import describe, draft, read
+from sensorrelease.schema.gate import released
 
 DRAW = np.random.default_rng(0)
 ROWS = 240
@@ -320,3 +321,26 @@ def test_a_long_header_leaves_under_a_short_title():
     table = pd.DataFrame({"load " * 40: draw.normal(size=90).round(2), "room": ["a", "b", "c"] * 30})
     schema = draft(table.assign(who=draw.integers(5, size=90)), "room", "who")
     assert [one.title for one in schema.features] == ["x1"]
+
+
+@pytest.mark.parametrize(("name", "role"), [("bytes_out", "feature"), ("badge", "withheld")])
+def test_a_quantity_whose_values_are_nearly_all_different_is_rounded(name, role):
+    """Byte counts look like codes by their values alone; rounded, no value names its row."""
+    draw = np.random.default_rng(0)
+    rooms = draw.integers(0, 2, 600)
+    table = pd.DataFrame({name: rooms * 200_000 + draw.integers(1_000, 700_000, 600), "lux": draw.normal(size=600)})
+    table = table.assign(room=np.where(rooms, "bath", "hall"), who=[f"P{k % 6}" for k in range(600)])
+    found = draft(table, "room", "who")
+    one = found.field(name)
+    assert one.role == role
+    assert "differ in nearly every row" in one.why
+    if role == "feature":
+        assert one.step == 10_000
+        assert released(read(table, found).frame, found)[name].nunique() <= 100
+
+
+def test_a_second_header_is_named_with_its_line(tmp_path):
+    rows = [f"{k / 2},{'hall' if k % 3 else 'bath'},P{k % 4}" for k in range(60)]
+    (tmp_path / "home.csv").write_text("\n".join(["load,room,owner", *rows[:30], "load,room,owner", *rows[30:], ""]))
+    with pytest.raises(ValueError, match=r"home\.csv, line 32: column 'load' holds its own name as a cell"):
+        draft(tmp_path / "home.csv", "room", "owner")

@@ -4,10 +4,13 @@ import bz2
 import gzip
 import lzma
 
+import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
-from sensorrelease.schema import Dialect, Field, draft, read
+from sensorrelease.schema import Dialect, Field, Schema, draft, files, read
 
 HEAD = "load,room,owner"
 ROWS = [f"{k * 37 % 61 / 2},{'hall' if k % 3 else 'bath'},P{k % 4}" for k in range(60)]
@@ -97,3 +100,28 @@ def test_comments_banners_units_and_several_header_lines_are_declared(tmp_path, 
 def test_a_name_with_a_pattern_is_the_name_of_one_file(tmp_path, home):
     home.write(tmp_path, [HEAD, "9,hall,P9"], name="a1.csv")
     home.same(read(home.write(tmp_path, [HEAD, *ROWS], name="a[1].csv"), home.schema()))
+
+
+def _numbers(**keys):
+    return Schema(fields=[Field(name=name, type="number", role="time") for name in "ab"], **keys)
+
+
+def test_packed_texts_that_unpack_to_much_are_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(files, "_UNPACKED", 10_000_000)
+    with gzip.open(tmp_path / "bomb.csv.gz", "wb") as file:
+        file.write(b"a,b\n" + b"1,2\n" * 8_000_000)
+    with pytest.raises(ValueError, match=r"bomb.csv.gz unpacks to more than 100 times its size"):
+        read(tmp_path / "bomb.csv.gz", _numbers(compression="gz"))
+
+
+@pytest.mark.slow
+def test_a_parquet_file_of_many_equal_rows_is_refused_by_its_footer(tmp_path):
+    group = pa.table({name: pa.array(np.zeros(1_000_000, np.int8)).dictionary_encode() for name in "ab"})
+    with pq.ParquetWriter(tmp_path / "bomb.parquet", group.schema) as writer:
+        for _ in range(101):
+            writer.write_table(group)
+    assert (tmp_path / "bomb.parquet").stat().st_size < 2e6
+    before = pa.total_allocated_bytes()
+    with pytest.raises(ValueError, match="needs more than 1,024 MiB of memory once it is read"):
+        read(tmp_path / "bomb.parquet", _numbers(format="parquet"))
+    assert pa.total_allocated_bytes() - before < 1e6

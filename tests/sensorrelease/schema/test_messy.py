@@ -390,7 +390,7 @@ REFUSED = {
     "a file .ods": r"save it as \.xlsx or \.csv",
     "a file .zip": "unpack it first",
     "an empty file": "is empty",
-    "a folder": "is a folder",
+    "a folder": "holds no recording",
     "bytes named .csv": "line 3 holds NUL bytes",
     "rows longer than the header": "line 10 has 9 cells, but the header has 6 names",
     "only a header": "no rows below its header",

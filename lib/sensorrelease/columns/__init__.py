@@ -1,1 +1,0 @@
-"""The columns of recordings: `decimals` reads numbers, `moments` times, and `identifiers` finds what names a row."""

@@ -1,1 +1,0 @@
-"""Read tables of any format, whole or in pieces, and recordings of sensors."""
