@@ -15,7 +15,7 @@ import pandas as pd
 from compendium.readers import mobiact_files
 from compendium.readers.files import Files
 from compendium.readers.mobiact_files import OwnerFolder, owner_folders
-from compendium.readers.motion import Channels, Recordings, cut_windows, join_recordings, stored
+from compendium.readers.motion import Channels, Recordings, cut_windows, join_recordings
 from sensorprivacy.checks import check_choice
 from sensorprivacy.data import Windows
 from sensorprivacy.progress import tqdm
@@ -236,7 +236,7 @@ def _windows(
     name: str, files: Files, cutting: tuple[Channels, int, int, Windowing], progress: bool, **about: Any
 ) -> Windows:
     """Return windows; their provenance says how they were read, and who comes from each of the owner's sets."""
-    found = stored(name, files, lambda: read_mobiact(files, **about, name=name, progress=progress), **about)
+    found = read_mobiact(files, **about, name=name, progress=progress)
     people = found.table.groupby("source")["subject"].unique()
     trials = sorted(map(int, found.table["trial"].unique()))
     shared = len({*found.table["subject"]} & {*PAPER_MEN, *PAPER_WOMEN})

@@ -108,7 +108,7 @@ def _people(files: Files, subjects: pd.Series) -> pd.DataFrame:
 
 def motionsense_problem(files: Files, *, length: int = 128, stride: int = 64, progress: bool = True) -> Problem:
     """Return 135 statistics of MotionSense's windows: activity = task, person = user, recording = group."""
-    return motion.statistics_problem(files, "motionsense", lambda: _stored(files, progress), length, stride)
+    return motion.statistics_problem(files, "motionsense", lambda: read_motionsense(files, progress), length, stride)
 
 
 def motionsense_windows(
@@ -122,10 +122,6 @@ def motionsense_windows(
     progress: bool = True,
 ) -> Windows:
     """Return windows of MotionSense, see `motion.cut_windows`. Trials 11 to 16 are the short ones."""
-    recordings = _stored(files, progress).of(activities)
+    recordings = read_motionsense(files, progress).of(activities)
     counts = {"whole set": motionsense_counts(files)}
     return motion.cut_windows(recordings, channels, length, stride, windowing, counts)
-
-
-def _stored(files: Files, progress: bool) -> Recordings:
-    return motion.stored("motionsense", files, lambda: read_motionsense(files, progress))

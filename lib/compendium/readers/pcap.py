@@ -93,7 +93,7 @@ def read_frames(captures: Iterable[tuple[str, bytes]]) -> Frames:
     files = dict(captures)
     records, base = [np.zeros((0, 3), dtype=np.int64)], 0
     for name, content in files.items():
-        records.append(_records(name, content) + [base, 0, 0])
+        records.append(_records(name, content) + np.array([base, 0, 0]))
         base += len(content)
     data = np.frombuffer(b"".join([*files.values(), bytes(FIRST_HEADERS + 8)]), dtype=np.uint8)
     capture = np.repeat(np.arange(len(files)), [len(part) for part in records[1:]])

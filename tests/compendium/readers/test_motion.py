@@ -1,7 +1,6 @@
 """MotionSense and the smartwatch: counts of the real sets, windows, dense statistics."""
 
 import io
-from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -16,7 +15,6 @@ from compendium.readers.motion import (
     dense_statistics,
     magnitudes,
     statistics_problem,
-    stored,
 )
 from compendium.readers.motionsense import ACTIVITIES, WALKING, motionsense_counts, read_motionsense
 from compendium.readers.smartwatch import EXERCISES, read_smartwatch
@@ -55,31 +53,6 @@ def watch():
         except DataUnavailableError as error:
             pytest.skip(f"needs the package index: {error}")
     return _READ["watch"]
-
-
-def test_recordings_are_read_once_and_come_back_from_the_cache_as_they_were(tmp_path, monkeypatch):
-    monkeypatch.setenv("SENSORPRIVACY_CACHE", str(tmp_path))
-    files, calls = phone_files(), []
-    files.digest = "one"
-
-    def read():
-        calls.append(1)
-        return replace(read_motionsense(files, progress=False), rate=20)
-
-    first, again = stored("phones", files, read), stored("phones", files, read)
-    assert len(calls) == 1
-    plain = read_motionsense(files, progress=False)
-    for found in (first, again):
-        assert np.array_equal(found.signal, plain.signal)
-        assert found.signal.dtype == np.float32
-        assert np.array_equal(found.recording, plain.recording)
-        pd.testing.assert_frame_equal(found.table, plain.table)
-        pd.testing.assert_frame_equal(found.private, plain.private, check_dtype=False)
-        assert (found.name, found.rate) == ("phones", 20)
-    files.digest = "two"
-    stored("phones", files, read)
-    stored("phones", files, read, rate=5)
-    assert len(calls) == 3
 
 
 def test_counts_of_motionsense(phone):
