@@ -7,6 +7,7 @@ request. MobiFall has nine people who walk, stand, jog and climb stairs; eight o
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -209,37 +210,22 @@ def mobiact_windows(
     trials: Sequence[int] | None = FIRST_TRIAL,
     progress: bool = True,
 ) -> Windows:
-    """Return windows of MobiAct's people, see `read_mobiact` and `motion.cut_windows`."""
-    about = {"rate": rate, "activities": activities, "subjects": subjects, "trials": trials}
-    return _windows("mobiact", files, (channels, length, stride, windowing), progress, form=form, **about)
+    """Return windows of MobiAct's people, see `read_mobiact` and `motion.cut_windows`.
+
+    Their provenance says how they were read, and who comes from each of the owner's sets.
+    """
+    about: Any = {"rate": rate, "activities": activities, "subjects": subjects, "trials": trials, "progress": progress}
+    found = read_mobiact(files, form, name=files.name, **about)
+    known = {
+        "form": form,
+        "trials": sorted(map(int, found.table["trial"].unique())),
+        "people": {
+            name: list(map(int, some)) for name, some in found.table.groupby("source")["subject"].unique().items()
+        },
+        "paper_people": len({*found.table["subject"]} & {*PAPER_MEN, *PAPER_WOMEN}),
+    }
+    return cut_windows(found, channels, length, stride, windowing, known)
 
 
-def mobifall_windows(
-    files: Files,
-    *,
-    channels: Channels = "raw",
-    length: int = 128,
-    stride: int = 10,
-    windowing: Windowing = "file",
-    activities: Sequence[str] = ACTIVITIES,
-    rate: int = 200,
-    subjects: Sequence[int] | None = None,
-    trials: Sequence[int] | None = FIRST_TRIAL,
-    progress: bool = True,
-) -> Windows:
-    """Return windows of MobiFall's nine people, see `read_mobiact` and `motion.cut_windows`."""
-    about = {"rate": rate, "activities": activities, "subjects": subjects, "trials": trials}
-    return _windows("mobifall", files, (channels, length, stride, windowing), progress, form="raw", **about)
-
-
-def _windows(
-    name: str, files: Files, cutting: tuple[Channels, int, int, Windowing], progress: bool, **about: Any
-) -> Windows:
-    """Return windows; their provenance says how they were read, and who comes from each of the owner's sets."""
-    found = read_mobiact(files, **about, name=name, progress=progress)
-    people = found.table.groupby("source")["subject"].unique()
-    trials = sorted(map(int, found.table["trial"].unique()))
-    shared = len({*found.table["subject"]} & {*PAPER_MEN, *PAPER_WOMEN})
-    read = {name: list(map(int, some)) for name, some in people.items()}
-    known = {"form": about["form"], "trials": trials, "people": read, "paper_people": shared}
-    return cut_windows(found, *cutting, known)
+mobifall_windows = partial(mobiact_windows, form="raw", subjects=None)
+"""Windows of MobiFall's nine people."""
