@@ -19,7 +19,6 @@ from compendium.readers.mobiact_files import OwnerFolder, owner_folders
 from compendium.readers.motion import Channels, Recordings, cut_windows, join_recordings
 from sensorprivacy.checks import check_choice
 from sensorprivacy.data import Windows
-from sensorprivacy.progress import tqdm
 from sensorprivacy.windowing import Windowing
 
 ACTIVITIES = ("WAL", "STD", "JOG", "STU")  # walking, standing, jogging, stairs up: paper 3's four
@@ -55,7 +54,6 @@ def read_mobiact(
     subjects: Sequence[int] | None = (*PAPER_MEN, *PAPER_WOMEN),
     trials: Sequence[int] | None = FIRST_TRIAL,
     name: str = "mobiact",
-    progress: bool = True,
 ) -> Recordings:
     """Return recordings of daily activities from MobiAct, from MobiFall, or from both.
 
@@ -82,8 +80,6 @@ def read_mobiact(
         jogging has three and stairs have six.
     name : str
         Name of the set.
-    progress : bool
-        Draw a progress bar.
 
     Returns
     -------
@@ -108,7 +104,7 @@ def read_mobiact(
         raise ValueError(f"there is no {form} file such as {wanted.format(activities[0], number)}")
     kept = _kept(folders, found, len(activities), subjects)
     parts, people = [], []
-    for one in tqdm(kept, "recordings", disable=not progress):
+    for one in kept:
         people.append(one.folder.people.loc[one.subject])
         parts.append(_resampled(*_read(files, one, people[-1]), rate))
     rows = [(f"{o.activity}_{o.subject}_{o.trial}", o.activity, o.subject, o.trial, o.folder.name) for o in kept]
@@ -208,13 +204,12 @@ def mobiact_windows(
     rate: int = 200,
     subjects: Sequence[int] | None = (*PAPER_MEN, *PAPER_WOMEN),
     trials: Sequence[int] | None = FIRST_TRIAL,
-    progress: bool = True,
 ) -> Windows:
     """Return windows of MobiAct's people, see `read_mobiact` and `motion.cut_windows`.
 
     Their provenance says how they were read, and who comes from each of the owner's sets.
     """
-    about: Any = {"rate": rate, "activities": activities, "subjects": subjects, "trials": trials, "progress": progress}
+    about: Any = {"rate": rate, "activities": activities, "subjects": subjects, "trials": trials}
     found = read_mobiact(files, form, name=files.name, **about)
     known = {
         "form": form,

@@ -41,7 +41,7 @@ class Files:
 @pytest.fixture
 def phone(mirror):
     if "phone" not in _READ:
-        _READ["phone"] = read_motionsense(store.fetch("motionsense"), progress=False)
+        _READ["phone"] = read_motionsense(store.fetch("motionsense"))
     return _READ["phone"]
 
 
@@ -192,7 +192,7 @@ def phone_files(**changes):
 
 
 def test_motionsense_from_small_files():
-    found = read_motionsense(phone_files(), progress=False)
+    found = read_motionsense(phone_files())
     assert found.table["name"].tolist() == ["sub_1-dws_1", "sub_2-dws_1", "sub_2-sit_5"]
     assert found.private["gender"].tolist() == ["male", "female", "female"]
     assert found.private["weight"].tolist() == ["> 90", "<= 70", "<= 70"]
@@ -207,11 +207,11 @@ def test_motionsense_is_counted():
 def test_damaged_motionsense_is_named():
     lacking = f"{HEADER}\n{ROW}\n".replace("gravity.x", "gravity").encode()
     with pytest.raises(ValueError, match=r"sub_1\.csv has no column 'gravity\.x'; it has "):
-        read_motionsense(phone_files(**{"A/dws_1/sub_1.csv": lacking}), progress=False)
+        read_motionsense(phone_files(**{"A/dws_1/sub_1.csv": lacking}))
     with pytest.raises(ValueError, match="does not list subject 9"):
-        read_motionsense(phone_files(**{"A/dws_1/sub_9.csv": f"{HEADER}\n{ROW}\n".encode()}), progress=False)
+        read_motionsense(phone_files(**{"A/dws_1/sub_9.csv": f"{HEADER}\n{ROW}\n".encode()}))
     with pytest.raises(ValueError, match="there is no file <activity>"):
-        read_motionsense(Files({"a.csv": b""}), progress=False)
+        read_motionsense(Files({"a.csv": b""}))
 
 
 def test_another_watch_set_is_refused():
