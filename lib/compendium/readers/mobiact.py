@@ -103,10 +103,8 @@ def read_mobiact(
         number = 1 if trials is None else trials[0]
         raise ValueError(f"there is no {form} file such as {wanted.format(activities[0], number)}")
     kept = _kept(folders, found, len(activities), subjects)
-    parts, people = [], []
-    for one in kept:
-        people.append(one.folder.people.loc[one.subject])
-        parts.append(_resampled(*_read(files, one, people[-1]), rate))
+    people: list[Any] = [one.folder.people.loc[one.subject] for one in kept]
+    parts = [_resampled(*_read(files, *each), rate) for each in zip(kept, people, strict=True)]
     rows = [(f"{o.activity}_{o.subject}_{o.trial}", o.activity, o.subject, o.trial, o.folder.name) for o in kept]
     table = pd.DataFrame(rows, columns=["name", "activity", "subject", "trial", "source"])
     private = pd.DataFrame({"gender": [p["gender"] for p in people], "weight": [p["weight_class"] for p in people]})

@@ -168,5 +168,5 @@ def statistics_problem(files: Files, name: str, read: Callable[[], Recordings], 
     """Return the problem on dense statistics: activity = task, subject = user, recording = group."""
     about = {"length": length, "stride": stride}
     table = derived(f"{name}-statistics", lambda: dense_statistics(read(), **about), digest=files.digest, **about)
-    labels = dict(zip(("task", "users", "groups"), (table[label] for label in _LABELS), strict=True))
-    return Problem(table.drop(columns=_LABELS), **labels, name=name, provenance=about)
+    activity, subject, recording = (table[label] for label in _LABELS)
+    return Problem(table.drop(columns=_LABELS), activity, subject, recording, name=name, provenance=about)

@@ -10,15 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from compendium.papers.paper1.decisions import (
-    FORMS,
-    BySplit,
-    Decision,
-    agreed,
-    sign_test,
-    values_and_reasons,
-    without_forms,
-)
+from compendium.papers.paper1.decisions import FORMS, BySplit, Decision, agreed, answers, sign_test, without_forms
 from compendium.papers.paper1.values import METHODS, by_set
 from sensorprivacy.game import wilson
 
@@ -339,7 +331,7 @@ def curve_statements(points: pd.DataFrame, own: BySplit, ranks: BySplit) -> tupl
     ours["no-clear-winner"] = {split: no_clear_winner(one) for split, one in apart.items()}
     ours["no-adversary-less"] = {split: adversary_helps(one) for split, one in apart.items()}
     found |= {f"{name}-own": agreed(by_split) for name, by_split in ours.items() if by_split}
-    return values_and_reasons({f"1-text-{name}": decision for name, decision in found.items()})
+    return answers({f"1-text-{name}": decision for name, decision in found.items()})
 
 
 def _true(panels_: pd.DataFrame, statement: str) -> pd.Series:

@@ -70,10 +70,10 @@ def advice_statements(
         found["1-text-recommended-threshold"] = agreed(balanced)
     if here := [pair for pair in pairs if set(pair) <= set(best.index)]:
         found["1-text-dense-better"] = dense_beats_sparse(best, here)
-    return values_and_reasons(found)
+    return answers(found)
 
 
-def values_and_reasons(found: Mapping[str, Decision]) -> tuple[dict[str, Any], dict[str, str]]:
+def answers(found: Mapping[str, Decision]) -> tuple[dict[str, Any], dict[str, str]]:
     """Return our values by claim id, and the reasons of undecided ones."""
     ours = {claim: value for claim, (value, _) in found.items()}
     return ours, {claim: why for claim, (_, why) in found.items() if why}
@@ -253,7 +253,7 @@ def feature_statements(
     found = {"1-text-sparse-both": contribute_to_both(added)} if added else {}
     if len(variants):
         found["1-text-entropy-not-invasive"] = entropy_not_invasive(sweeps, variants)
-    return values_and_reasons(found)
+    return answers(found)
 
 
 def contribute_to_both(added: Mapping[str, pd.DataFrame]) -> Decision:
