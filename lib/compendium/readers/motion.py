@@ -166,7 +166,18 @@ def dense_statistics(recordings: Recordings, length: int, stride: int) -> pd.Dat
 
 def statistics_problem(files: Files, name: str, read: Callable[[], Recordings], length: int, stride: int) -> Problem:
     """Return the problem on dense statistics: activity = task, subject = user, recording = group."""
-    about = {"length": length, "stride": stride}
-    table = derived(f"{name}-statistics", lambda: dense_statistics(read(), **about), digest=files.digest, **about)
-    activity, subject, recording = (table[label] for label in _LABELS)
-    return Problem(table.drop(columns=_LABELS), activity, subject, recording, name=name, provenance=about)
+    table = derived(
+        f"{name}-statistics",
+        lambda: dense_statistics(read(), length, stride),
+        digest=files.digest,
+        length=length,
+        stride=stride,
+    )
+    return Problem(
+        table.drop(columns=_LABELS),
+        task=table["label_activity"],
+        users=table["label_subject"],
+        groups=table["label_recording"],
+        name=name,
+        provenance={"length": length, "stride": stride},
+    )

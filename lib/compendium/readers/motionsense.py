@@ -14,6 +14,7 @@ from compendium.readers.files import Files
 from compendium.readers.motion import Channels, Recordings
 from sensorprivacy.checks import require_columns
 from sensorprivacy.data import Problem, Windows
+from sensorprivacy.progress import tqdm
 from sensorprivacy.windowing import Windowing
 
 WALKING = ("dws", "ups", "wlk", "jog")  # down stairs, up stairs, walking, jogging: paper 3's four
@@ -21,13 +22,15 @@ ACTIVITIES = (*WALKING, "sit", "std")
 _FILE = re.compile(r"(?P<activity>[a-z]{3})_(?P<trial>\d+)/sub_(?P<subject>\d+)\.csv$")
 
 
-def read_motionsense(files: Files) -> Recordings:
+def read_motionsense(files: Files, progress: bool = True) -> Recordings:
     """Return MotionSense: 24 people, six activities, 15 trials each, with a phone in the front pocket, 50 Hz.
 
     Parameters
     ----------
     files : Files
         Contains ``<activity>_<trial>/sub_<subject>.csv`` and ``data_subjects_info.csv``.
+    progress : bool
+        Draw a progress bar.
 
     Returns
     -------
@@ -51,12 +54,16 @@ def read_motionsense(files: Files) -> Recordings:
     )
     if not found:
         raise ValueError("there is no file <activity>_<trial>/sub_<subject>.csv")
-    parts = [_file(files.read(member), member) for *_, member in found]
+    bar = tqdm(found, "MotionSense", unit="file", disable=not progress)
+    parts = [_file(files.read(member), member) for *_, member in bar]
     rows = [
         (f"sub_{subject}-{ACTIVITIES[at]}_{trial}", ACTIVITIES[at], subject, trial) for subject, at, trial, _ in found
     ]
     table = pd.DataFrame(rows, columns=["name", "activity", "subject", "trial"])
     return motion.join_recordings(parts, table, _people(files, table["subject"]), "motionsense")
+
+
+_stored = read_motionsense  # as they are on the disk: reading them takes a second, so no cache keeps them
 
 
 def motionsense_counts(files: Files) -> dict[str, int]:
@@ -102,9 +109,9 @@ def _people(files: Files, subjects: pd.Series) -> pd.DataFrame:
     return pd.DataFrame({"gender": gender.to_numpy(), "weight": weight.to_numpy()})
 
 
-def motionsense_problem(files: Files, *, length: int = 128, stride: int = 64) -> Problem:
+def motionsense_problem(files: Files, *, length: int = 128, stride: int = 64, progress: bool = True) -> Problem:
     """Return 135 statistics of MotionSense's windows: activity = task, person = user, recording = group."""
-    return motion.statistics_problem(files, "motionsense", lambda: read_motionsense(files), length, stride)
+    return motion.statistics_problem(files, "motionsense", lambda: _stored(files, progress), length, stride)
 
 
 def motionsense_windows(
@@ -115,8 +122,9 @@ def motionsense_windows(
     stride: int = 10,
     windowing: Windowing = "authors",
     activities: Sequence[str] = WALKING,
+    progress: bool = True,
 ) -> Windows:
     """Return windows of MotionSense, see `motion.cut_windows`. Trials 11 to 16 are the short ones."""
-    recordings = read_motionsense(files).of(activities)
+    recordings = _stored(files, progress).of(activities)
     counts = {"whole set": motionsense_counts(files)}
     return motion.cut_windows(recordings, channels, length, stride, windowing, counts)

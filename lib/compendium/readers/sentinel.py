@@ -96,7 +96,7 @@ def subnets(addresses: np.ndarray) -> np.ndarray:
     return text.astype(object)[where]
 
 
-def packet_problem(files: Files, *, users: User = "address") -> Problem:
+def packet_problem(files: Files, *, users: User = "address", progress: bool = True) -> Problem:
     """Return the 186,318 IPv4 packets with 22 features; device = task, source address = user, capture = group.
 
     Parameters
@@ -106,6 +106,8 @@ def packet_problem(files: Files, *, users: User = "address") -> Problem:
     users : {"address", "subnet", "person", "capture"}
         The label that the attacker predicts: the source address (426 users); its network, see `subnets` (333, the
         number that paper 1 prints); the person who set the device up (3); or the capture (550).
+    progress : bool
+        Draw a progress bar.
 
     Returns
     -------
@@ -117,15 +119,15 @@ def packet_problem(files: Files, *, users: User = "address") -> Problem:
         rows = np.flatnonzero(traffic.frames.headers["ipv4"].to_numpy())
         return packet_features(traffic.frames).iloc[rows], rows
 
-    return _problem("iot-sentinel", files, make, users)
+    return _problem("iot-sentinel", files, make, users, progress)
 
 
-def flow_problem(files: Files, *, users: User = "person", timeout: float = 600.0) -> Problem:
+def flow_problem(files: Files, *, users: User = "person", timeout: float = 600.0, progress: bool = True) -> Problem:
     """Return the flows with 36 dense statistics; device = task, person = user, capture = group.
 
     Parameters
     ----------
-    files, users
+    files, users, progress
         See `packet_problem`. The address is that of the side that sends the first packet of the flow.
     timeout : float
         Seconds of silence after which a new flow begins.
@@ -140,7 +142,7 @@ def flow_problem(files: Files, *, users: User = "person", timeout: float = 600.0
         flows = find_flows(traffic.frames, timeout)
         return flow_features(traffic.frames, flows), flows.first
 
-    return _problem("iot-sentinel-flows", files, make, users, timeout=timeout)
+    return _problem("iot-sentinel-flows", files, make, users, progress, timeout=timeout)
 
 
 def bit_problem(
@@ -151,12 +153,13 @@ def bit_problem(
     packets: int = 3,
     addresses: bool = False,
     constant: Literal["drop", "keep"] = "drop",
+    progress: bool = True,
 ) -> Problem:
     """Return the flows with the header bits of their first packets; device = task, person = user, capture = group.
 
     Parameters
     ----------
-    files, users, timeout
+    files, users, timeout, progress
         See `flow_problem`.
     packets : int
         Number of packets of each flow.
@@ -180,7 +183,7 @@ def bit_problem(
         return table, flows.first
 
     choices = {"timeout": timeout, "packets": packets, "addresses": addresses, "constant": constant}
-    return _problem("iot-sentinel-bits", files, make, users, **choices)
+    return _problem("iot-sentinel-bits", files, make, users, progress, **choices)
 
 
 def _problem(
@@ -188,13 +191,14 @@ def _problem(
     files: Files,
     make: Callable[[Traffic], tuple[pd.DataFrame, np.ndarray]],
     users: User,
+    progress: bool,
     **choices: Any,
 ) -> Problem:
     """Return the problem of features, which `make` computes together with the packet that labels each row."""
 
     def labelled() -> pd.DataFrame:
         captures = [member for member in files.members if member.endswith(".pcap")]
-        bar = tqdm(captures, "IoT Sentinel", unit="capture")
+        bar = tqdm(captures, "IoT Sentinel", unit="capture", disable=not progress)
         traffic = read_captures((member, files.read(member)) for member in bar)
         features, rows = make(traffic)
         return pd.concat([features.reset_index(drop=True), traffic.labels(rows)[_LABELS]], axis=1)
