@@ -48,7 +48,7 @@ def steps_table(record: Mapping[str, Any]) -> pd.DataFrame:
                 | {name: timed[name] / batch for name in ("median", "p95", "p99", "least", "cpu")}
                 | {"load": loads[step, code]}
                 | {name: network[name] for name in ("bytes", "weights", "macs")}
-                | {"bound": lower_bound(network, batch, cores=4)}
+                | {"bound": lower_bound(network, batch, cores=4, precision=bundle["precision"])}
             )
     return pd.DataFrame(rows).astype({"code": "Int64"})
 
@@ -126,7 +126,7 @@ def budget_shares(records: Records) -> dict[str, float]:
     shares: dict[str, float] = {}
     for _, _, bundle in _whole_pipelines(records):
         networks = pd.DataFrame(bundle["networks"])
-        bounds = networks.apply(lower_bound, axis=1, batch=1)
+        bounds = networks.apply(lower_bound, axis=1, batch=1, precision=bundle["precision"])
         slowest = bounds.groupby(networks["step"]).max().sum()
         share = max(bundle["window"]["p99"], slowest) / bundle["budget"]
         shares[bundle["dataset"]] = max(shares.get(bundle["dataset"], 0.0), share)
@@ -180,10 +180,12 @@ CLOCK = 1.2e9  # Hz
 MACS_PER_CYCLE = 4
 # Raspberry Pi 3 Model B, product brief: 1 GB of LPDDR2 at 900 MT/s; a 32-bit bus moves at most 3.6 GB/s
 BANDWIDTH = 3.6e9  # bytes per second
-_FLOAT = 4  # bytes
+_BYTES = {"float32": 4, "int8": 1}
 
 
-def lower_bound(network: Mapping[str, float] | pd.Series, batch: int, *, cores: int = 1) -> float:
+def lower_bound(
+    network: Mapping[str, float] | pd.Series, batch: int, *, cores: int = 1, precision: str = "float32"
+) -> float:
     """Return the least seconds per window that a step can take on a Raspberry Pi 3.
 
     Parameters
@@ -194,6 +196,8 @@ def lower_bound(network: Mapping[str, float] | pd.Series, batch: int, *, cores: 
         Windows per call. Every call reads the weights from memory once.
     cores : int
         Number of cores in use.
+    precision : {"float32", "int8"}
+        Precision of the weights. Multiply-adds count at the peak of float32 for both.
 
     Raises
     ------
@@ -204,7 +208,7 @@ def lower_bound(network: Mapping[str, float] | pd.Series, batch: int, *, cores: 
         raise ValueError(f"batch={batch}, cores={cores}: use a batch of at least 1; {PI3} has 1 to {CORES} cores")
     # A pipeline's weights are many times the cache, so every call reads them from memory. Windows and values between
     # layers may stay in the cache, and a lower bound must allow for that.
-    memory = network["weights"] * _FLOAT / BANDWIDTH
+    memory = network["weights"] * _BYTES[precision] / BANDWIDTH
     arithmetic = network["macs"] * batch / (cores * MACS_PER_CYCLE * CLOCK)
     return max(arithmetic, memory) / batch  # the two overlap
 
@@ -277,8 +281,8 @@ def is_pi3(record: Record) -> bool:
 
 def _other_networks(bundle: Record, here: Record) -> str:
     """Return why a bundle's times cannot be compared with the paper's; an empty text if they can."""
-    if bundle["name"] not in TABLES.values():
-        return "not one of paper 3's networks"
+    if bundle["name"] not in TABLES.values() or bundle["precision"] != "float32":
+        return "not one of paper 3's networks in float32"
     if _sizes(bundle) not in [_sizes(ours) for ours in here["bundles"] if ours["name"] == bundle["name"]]:
         return "other networks than this run's; export them again with its parameters"
     return ""
@@ -297,6 +301,8 @@ def _refuse_other_machines(name: str, record: Record) -> None:
         raise RecordError(f"{claim} it has {hardware['cores']} cores, not {CORES}: measure on the board itself")
     speed = MACS_PER_CYCLE * CLOCK * min(CORES, record["settings"]["threads"])
     for bundle in record["bundles"]:
+        if bundle["precision"] != "float32":  # multiply-adds of 8 bits have another peak
+            continue
         macs = {(each["step"], each["code"]): each["macs"] for each in bundle["networks"]}
         for row in bundle["steps"]:
             # the weights may stay in the cache between the calls, so only the multiply-adds limit a repeated step

@@ -8,7 +8,7 @@ import json
 from collections.abc import Iterable
 from pathlib import Path
 from statistics import median
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from pydantic import AfterValidator, ConfigDict, Field, NonNegativeInt, PositiveInt, ValidationError, create_model
 
@@ -46,7 +46,7 @@ _LOAD: Any = Annotated[_part(**_TIMES, **_OF), AfterValidator(_ordered)]
 _STEP: Any = Annotated[_part(**_TIMES, **_OF, batch=PositiveInt, cpu=NotNegative), AfterValidator(_ordered)]
 _NETWORK = _part(**_OF, kind=str, weights=NonNegativeInt, macs=NonNegativeInt, bytes=NonNegativeInt)
 _BUNDLE = _part(
-    **dict.fromkeys(("name", "dataset", "attribute", "samples"), str), precision=Literal["float32"],
+    **dict.fromkeys(("name", "dataset", "attribute", "precision", "samples"), str),
     budget=Seconds, networks=_some(_NETWORK), load=_some(_LOAD), steps=_some(_STEP),
     window=Annotated[_part(**_TIMES), AfterValidator(_ordered)] | None,
 )  # fmt: skip

@@ -56,15 +56,18 @@ def test_networks_of_other_recordings_are_left_out_and_named(measured, pi):
     pi["bundles"] = [own | {"name": "home-gender", "dataset": "home"}]
     found, unused = paper_boards({"pi": pi}, measured)
     assert found == {}
-    assert unused == [UNUSED + "pi, home-gender: not one of paper 3's networks"]
+    assert unused == [UNUSED + "pi, home-gender: not one of paper 3's networks in float32"]
 
 
-def test_networks_of_another_size_are_left_out(measured, pi):
+def test_networks_of_another_size_or_precision_are_left_out(measured, pi):
     (own,) = pi["bundles"]
     larger = [each | {"weights": each["weights"] + 1} for each in own["networks"]]
     assert paper_boards({"pi": pi | {"bundles": [own | {"networks": larger}]}}, measured) == (
         {}, [UNUSED + "pi, motionsense-gender: other networks than this run's; export them again with its parameters"]
     )  # fmt: skip
+    found, unused = paper_boards({"pi": pi | {"bundles": [own | {"precision": "int8"}]}}, measured)
+    assert found == {}
+    assert "in float32" in unused[0]
 
 
 def test_a_record_of_the_board_is_read(pi, tmp_path):

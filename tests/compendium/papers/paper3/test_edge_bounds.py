@@ -14,6 +14,7 @@ def test_memory_limits_one_window_and_arithmetic_limits_a_batch():
     assert lower_bound(DENSE, 1) == pytest.approx(4e6 / 3.6e9)
     assert lower_bound(DENSE, 256) == pytest.approx(1e6 / 4.8e9)
     assert lower_bound(DENSE, 256, cores=4) == pytest.approx(1e6 / 19.2e9)
+    assert lower_bound(DENSE, 1, precision="int8") == pytest.approx(1e6 / 3.6e9)
     assert pytest.approx(38.4e9) == CORES * MACS_PER_CYCLE * CLOCK * 2  # operations a second at the peak
 
 

@@ -78,7 +78,6 @@ def first(record):
             "load, 0, median: .* than 0, got -1",
         ),
         (lambda record: record["bundles"][0].update(budget=0), "budget: .* greater than 0, got 0"),
-        (lambda record: record["bundles"][0].update(precision="int8"), "precision: .* 'float32', got 'int8'"),
         (lambda record: first(record).update(batch=0), "batch: .* greater than 0, got 0"),
         (lambda record: first(record).pop("p95"), "p95: Field required"),
         (lambda record: record["bundles"][0]["networks"].pop(), "the networks are not those of the steps"),
