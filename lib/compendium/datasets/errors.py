@@ -39,8 +39,9 @@ class CorruptDataError(ValueError):
     expected, found : str
         Digests; or a description, if the file cannot be read at all.
     remedy : str
-        What the user should do.
+        What the user should do; empty where only a caller knows it.
     """
 
-    def __init__(self, file: str, expected: str, found: str, remedy: str) -> None:
+    def __init__(self, file: str, expected: str, found: str, remedy: str = "") -> None:
         super().__init__(f"{file} is corrupt: expected {expected}, found {found}. {remedy}")
+        self.file, self.expected, self.found = file, expected, found

@@ -51,7 +51,7 @@ def bring(entry: Dataset) -> None:
         raise DataUnavailableError(f"{entry.name} is not on this machine and cannot be fetched: {entry.how}")
     folder = _writable_folder(entry)
     reasons: list[str] = []
-    wrong: list[MismatchError] = []
+    wrong: list[CorruptDataError] = []
     with _disk_errors(entry, folder), _locked(folder):
         if Search(entry).located() is not None:
             return  # another process fetched it while this one waited
@@ -64,7 +64,7 @@ def bring(entry: Dataset) -> None:
                 _from_origin(origin, wanted, folder, round(2e6 * entry.megabytes + 1e6))
             except NotThereError as error:
                 reasons.append(str(error))
-            except MismatchError as error:
+            except CorruptDataError as error:
                 wrong.append(error)
                 reasons.append(f"{origin.label} has another {error.file}")
         if Search(entry).located() is not None:
@@ -99,7 +99,7 @@ def unpack(entry: Dataset, archives: list[Path]) -> None:
                     return
                 try:
                     extract(archive, form, folder)
-                except MismatchError as error:
+                except CorruptDataError as error:
                     file = f"{error.file} in {archive}"
                     raise CorruptDataError(file, error.expected, error.found, remedy(entry)) from error
                 except BROKEN as error:
@@ -168,7 +168,7 @@ def _download(url: str, origin: Origin, wanted: Form, folder: Path, most: int) -
         try:
             _extract(carrier, origin, wanted, folder)
             return
-        except (MismatchError, NotThereError):
+        except (CorruptDataError, NotThereError):
             if not resumed:
                 raise
         finally:
@@ -183,7 +183,7 @@ def _extract(carrier: Path, origin: Origin, wanted: Form, folder: Path) -> None:
             first = next(iter(wanted.members), wanted.listing)
             name = first.path if isinstance(first, Member) else origin.label
             damage = f"damaged data ({type(error).__name__})"
-            raise MismatchError(name, f"SHA-256 {getattr(first, 'sha256', '')}", damage) from error
+            raise CorruptDataError(name, f"SHA-256 {getattr(first, 'sha256', '')}", damage) from error
         why = f"{type(error).__name__}: {error}"
         raise NotThereError(f"{origin.label} provides an archive that cannot be read ({why})") from error
     if not found:
@@ -239,14 +239,6 @@ PARTIAL = ".partial"
 _BAR_FROM = 10 * 2**20  # bytes; smaller sets are unpacked at once
 
 
-class MismatchError(Exception):
-    """Raise if an archive holds a file with the name of a member, but with other content."""
-
-    def __init__(self, file: str, expected: str, found: str) -> None:
-        super().__init__(file, expected, found)
-        self.file, self.expected, self.found = file, expected, found
-
-
 def extract(carrier: Path, wanted: Form, folder: Path) -> bool:
     """Extract members from an archive into a folder.
 
@@ -266,7 +258,7 @@ def extract(carrier: Path, wanted: Form, folder: Path) -> bool:
 
     Raises
     ------
-    MismatchError
+    CorruptDataError
         If it holds a file with a member's name, but none with the pinned content. Such a file is deleted.
     """
     partial = folder / PARTIAL
@@ -309,7 +301,7 @@ def extract(carrier: Path, wanted: Form, folder: Path) -> bool:
 
 def _move_member(member: Member, copies: dict[str, Path], folder: Path) -> None:
     if member.sha256 not in copies:
-        raise MismatchError(member.path, f"SHA-256 {member.sha256}", next(iter(copies)))
+        raise CorruptDataError(member.path, f"SHA-256 {member.sha256}", next(iter(copies)))
     target = folder / member.path
     target.parent.mkdir(parents=True, exist_ok=True)
     copies[member.sha256].replace(target)
@@ -326,4 +318,4 @@ def _move_listing(form: Form, heads: dict[str, dict[str, str]], stage: Path, fol
             return
     best = max(heads, key=lambda head: len(heads[head]))
     expected = f"{listing.count} members with listing SHA-256 {listing.sha256}"
-    raise MismatchError(best, expected, f"{len(heads[best])} members with {found[best]}")
+    raise CorruptDataError(best, expected, f"{len(heads[best])} members with {found[best]}")

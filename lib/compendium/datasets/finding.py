@@ -5,12 +5,9 @@ The SHA-256 of verified files is kept in the user's cache.
 
 import contextlib
 import json
-import os
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable
 from fnmatch import fnmatch
 from pathlib import Path
-from typing import BinaryIO
 
 import pooch
 
@@ -18,55 +15,8 @@ from compendium.datasets.archives import files_below, is_archive
 from compendium.datasets.catalogue import Dataset, Form, Listing, Member
 from compendium.datasets.errors import CorruptDataError
 from compendium.paths import command, local_folders
+from compendium.readers.files import Files
 from sensorprivacy.paths import cache_folder, listing_digest, write_atomically
-
-
-@dataclass(frozen=True)
-class Located:
-    """A set that is on this machine, with every member verified. Readers use it as `files.Files`.
-
-    Attributes
-    ----------
-    name, form : str
-        The set, and the form of it that was found.
-    addresses : mapping of str to pathlib.Path
-        Path of each member on this machine.
-    digest : str
-        One SHA-256 over all members, for provenance; the same in every folder.
-    """
-
-    name: str
-    form: str
-    addresses: Mapping[str, Path]
-    digest: str
-
-    @property
-    def members(self) -> tuple[str, ...]:
-        """Paths of the members in the set, sorted."""
-        return tuple(sorted(self.addresses))
-
-    @property
-    def path(self) -> Path:
-        """The only file of the set, or the folder that holds its files."""
-        return Path(os.path.commonpath(self.addresses.values()))
-
-    def open(self, member: str) -> BinaryIO:
-        """Open a member for reading bytes.
-
-        Raises
-        ------
-        KeyError
-            If the set has no such member; the message lists some of its members.
-        """
-        if member not in self.addresses:
-            some = ", ".join(self.members[:8]) + (", ..." if len(self.members) > 8 else "")
-            raise KeyError(f"{self.name} has no member {member!r}; it has {some}")
-        return self.addresses[member].open("rb")
-
-    def read(self, member: str) -> bytes:
-        """Return the content of a member."""
-        with self.open(member) as stream:
-            return stream.read()
 
 
 class Search:
@@ -96,7 +46,7 @@ class Search:
         self.archives = [path for files in below for path in files if is_archive(path.name)]
         self._places = [[path for path in files if not is_archive(path.name)] for files in below]
 
-    def located(self) -> Located | None:
+    def located(self) -> Files | None:
         """Return the first form of the set that is complete, or None.
 
         Raises
@@ -110,7 +60,7 @@ class Search:
             for form in self._entry.forms:
                 addresses = self._form(form)
                 if addresses is not None:
-                    return Located(self._entry.name, form.name, addresses, form.digest)
+                    return Files(self._entry.name, form.name, addresses, form.digest)
             return None
         finally:
             self._digests.save()
@@ -169,7 +119,7 @@ class Search:
                 raise CorruptDataError(*wrong[0], remedy(self._entry))
         return None
 
-    def _own_copy(self) -> Located | None:
+    def _own_copy(self) -> Files | None:
         """Return the user's copy of a set without pinned members: every file that fits the set's patterns."""
         for place in self._places:
             fitting = [a for a in place if any(fnmatch(a.name, p) for p in self._entry.patterns)]
@@ -177,7 +127,7 @@ class Search:
                 top = f"/{self._entry.folder}/"
                 addresses = {address.as_posix().rpartition(top)[2]: address for address in fitting}
                 found = {name: self._digests.of(address) for name, address in addresses.items()}
-                return Located(self._entry.name, "own copy", addresses, listing_digest(found))
+                return Files(self._entry.name, "own copy", addresses, listing_digest(found))
         return None
 
 

@@ -2,16 +2,13 @@
 
 import json
 import logging
-import os
 import re
 import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Any, BinaryIO
 from urllib.parse import urlsplit
 
-import pooch
 import requests
 from requests.exceptions import ChunkedEncodingError, ConnectionError, ConnectTimeout, RequestException, SSLError
 
@@ -137,44 +134,31 @@ def bytes_bar(total: int, name: str, shown: bool = True) -> tqdm:
     return tqdm(total=total, desc=name, unit="B", unit_scale=True, leave=False, disable=not shown, file=sys.stderr)
 
 
-class _Limited:
-    """A file that refuses to become longer than `most` bytes."""
-
-    def __init__(self, file: BinaryIO, most: int | None) -> None:
-        self._file, self._most = file, most
-        self.flush = file.flush
-
-    def write(self, content: bytes) -> None:
-        self.check(len(content))
-        self._file.write(content)
-
-    def check(self, more: int) -> None:
-        if self._most is not None and self._file.seek(0, os.SEEK_END) + more > self._most:
-            raise TooLongError(f"the answer is longer than the {self._most / 1e6:.3g} MB that the file may have")
-
-
 def _transfer(url: str, part: Path, note: Path, most: int | None) -> None:
     """Download the missing rest of `part`, or raise an error of `requests`."""
     headers = {"Accept-Encoding": "identity"}
     if mark := _mark(url, part, note):
         headers |= {"Range": f"bytes={part.stat().st_size}-", "If-Range": mark}
+    answer = requests.get(url, headers=headers, stream=True, timeout=TIMEOUT)
+    NETWORK.answering.add(host_of(url))
+    if answer.status_code in (requests.codes.ok, requests.codes.requested_range_not_satisfiable):
+        part.write_bytes(b"")  # the server sends the whole file, or the part is longer than the file
+        new = answer.headers.get("ETag") or answer.headers.get("Last-Modified") or ""
+        # a weak tag may belong to other bytes; a server that sends all of the same file cannot resume
+        new = "" if new.startswith("W/") or new == mark else new
+        note.write_text(json.dumps({"url": without_password(url), "mark": new}), encoding="utf-8")
+    answer.raise_for_status()
+    more = int(answer.headers.get("Content-Length") or 0)
+    _check_length(part.stat().st_size + more, most)
+    with part.open("ab") as out, bytes_bar(more, part.name.removesuffix(".part")) as bar:
+        for chunk in answer.iter_content(_CHUNK):
+            _check_length(out.tell() + len(chunk), most)
+            bar.update(out.write(chunk))
 
-    def start(answer: requests.Response, **_: Any) -> None:
-        NETWORK.answering.add(host_of(url))
-        if answer.status_code in (requests.codes.ok, requests.codes.requested_range_not_satisfiable):
-            out.truncate(0)  # the server sends the whole file, or the part is longer than the file
-            mark = answer.headers.get("ETag") or answer.headers.get("Last-Modified") or ""
-            # a weak tag may belong to other bytes; a server that sends all of the same file cannot resume
-            mark = "" if mark.startswith("W/") or mark == headers.get("If-Range") else mark
-            note.write_text(json.dumps({"url": without_password(url), "mark": mark}), encoding="utf-8")
-        if answer.ok:
-            limited.check(int(answer.headers.get("Content-Length") or 0))
 
-    # total=1: pooch sets the total later, but first asks for the bar's truth value
-    with part.open("ab") as out, bytes_bar(1, part.name.removesuffix(".part")) as bar:
-        limited = _Limited(out, most)
-        get = pooch.HTTPDownloader(bar, _CHUNK, headers=headers, timeout=TIMEOUT, hooks={"response": start})
-        get(url, limited, None)
+def _check_length(length: int, most: int | None) -> None:
+    if most is not None and length > most:
+        raise TooLongError(f"the answer is longer than the {most / 1e6:.3g} MB that the file may have")
 
 
 def _pause(answer: requests.Response) -> float:

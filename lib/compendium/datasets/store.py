@@ -12,8 +12,9 @@ from typing import Any
 from compendium.datasets import fetching
 from compendium.datasets.catalogue import Dataset, catalogue, lookup
 from compendium.datasets.errors import CorruptDataError, DataUnavailableError
-from compendium.datasets.finding import Located, Search, how
+from compendium.datasets.finding import Search, how
 from compendium.paths import mirror
+from compendium.readers.files import Files
 
 _MEGABITS = 20  # a second, of an ordinary connection
 
@@ -23,7 +24,7 @@ def names() -> tuple[str, ...]:
     return tuple(catalogue())
 
 
-def locate(name: str, *, fresh: bool = False) -> Located | None:
+def locate(name: str, *, fresh: bool = False) -> Files | None:
     """Find and verify a set on this machine, without using the network.
 
     Parameters
@@ -35,7 +36,7 @@ def locate(name: str, *, fresh: bool = False) -> Located | None:
 
     Returns
     -------
-    Located or None
+    Files or None
         None if the set, or a part of it, is missing.
 
     Raises
@@ -54,7 +55,7 @@ def locate(name: str, *, fresh: bool = False) -> Located | None:
     return located
 
 
-def fetch(name: str, *, download: bool = True) -> Located:
+def fetch(name: str, *, download: bool = True) -> Files:
     """Find a set on this machine, or download it.
 
     Parameters
@@ -66,7 +67,7 @@ def fetch(name: str, *, download: bool = True) -> Located:
 
     Returns
     -------
-    Located
+    Files
         The set, verified.
 
     Raises
@@ -136,7 +137,7 @@ def present(wanted: Sequence[str]) -> list[str]:
     return here
 
 
-def verify(name: str) -> Located:
+def verify(name: str) -> Files:
     """Hash every member of a set again, and return the set if all members are sound.
 
     Raises

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from compendium.readers.pcap import Frames, address_text, read_frames
+from compendium.readers.pcap import Frames
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,46 +144,6 @@ def _of_direction(size: np.ndarray, time: np.ndarray, flow: np.ndarray, n_flows:
     sizes = group_statistics(size, flow, n_flows).add_prefix("size_")
     gaps = group_statistics(gap, of_gap, n_flows).add_prefix("gap_")
     return pd.concat([table, sizes, gaps], axis=1)
-
-
-def flow_table(name: str, content: bytes) -> tuple[pd.DataFrame, int, int]:
-    """Return the flows of a capture as a table, the number of its packets, and how many of them belong to no flow.
-
-    Parameters
-    ----------
-    name : str
-        Name of the capture in errors.
-    content : bytes
-        A pcap or pcapng file.
-
-    Returns
-    -------
-    table : pandas.DataFrame
-        One row for each TCP or UDP flow over IPv4, also of one packet, in the order in which they begin: ``source``
-        (address of the side that began), ``destination``, ``protocol`` (tcp or udp), ``port`` (of the destination), and
-        the statistics of `flow_features`.
-    packets, others : int
-        Packets of the capture; those of other protocols, such as ARP, ICMP and IPv6.
-
-    Raises
-    ------
-    ValueError
-        As `pcap.read_frames`, or if there is no flow.
-    """
-    frames = read_frames([(name, content)])
-    try:
-        flows = find_flows(frames, least=1)
-    except ValueError as error:
-        raise ValueError(f"{name} has no TCP or UDP packet over IPv4 among its {len(frames):,} packets") from error
-    head = frames.headers.iloc[flows.first]
-    ends = {
-        "source": address_text(head["source"].to_numpy()),
-        "destination": address_text(head["destination"].to_numpy()),
-        "protocol": np.where(head["tcp"], "tcp", "udp"),
-        "port": head["destination_port"].to_numpy(),
-    }
-    table = pd.concat([pd.DataFrame(ends), flow_features(frames, flows)], axis=1)
-    return table, len(frames), len(frames) - len(flows.packet)
 
 
 def group_statistics(values: np.ndarray, group: np.ndarray, n_groups: int) -> pd.DataFrame:

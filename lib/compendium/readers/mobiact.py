@@ -7,6 +7,7 @@ request. MobiFall has nine people who walk, stand, jog and climb stairs; eight o
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -15,10 +16,9 @@ import pandas as pd
 from compendium.readers import mobiact_files
 from compendium.readers.files import Files
 from compendium.readers.mobiact_files import OwnerFolder, owner_folders
-from compendium.readers.motion import Channels, Recordings, cut_windows, join_recordings, stored
+from compendium.readers.motion import Channels, Recordings, cut_windows, join_recordings
 from sensorprivacy.checks import check_choice
 from sensorprivacy.data import Windows
-from sensorprivacy.progress import tqdm
 from sensorprivacy.windowing import Windowing
 
 ACTIVITIES = ("WAL", "STD", "JOG", "STU")  # walking, standing, jogging, stairs up: paper 3's four
@@ -54,7 +54,6 @@ def read_mobiact(
     subjects: Sequence[int] | None = (*PAPER_MEN, *PAPER_WOMEN),
     trials: Sequence[int] | None = FIRST_TRIAL,
     name: str = "mobiact",
-    progress: bool = True,
 ) -> Recordings:
     """Return recordings of daily activities from MobiAct, from MobiFall, or from both.
 
@@ -81,8 +80,6 @@ def read_mobiact(
         jogging has three and stairs have six.
     name : str
         Name of the set.
-    progress : bool
-        Draw a progress bar.
 
     Returns
     -------
@@ -106,10 +103,8 @@ def read_mobiact(
         number = 1 if trials is None else trials[0]
         raise ValueError(f"there is no {form} file such as {wanted.format(activities[0], number)}")
     kept = _kept(folders, found, len(activities), subjects)
-    parts, people = [], []
-    for one in tqdm(kept, "recordings", disable=not progress):
-        people.append(one.folder.people.loc[one.subject])
-        parts.append(_resampled(*_read(files, one, people[-1]), rate))
+    people: list[Any] = [one.folder.people.loc[one.subject] for one in kept]
+    parts = [_resampled(*_read(files, *each), rate) for each in zip(kept, people, strict=True)]
     rows = [(f"{o.activity}_{o.subject}_{o.trial}", o.activity, o.subject, o.trial, o.folder.name) for o in kept]
     table = pd.DataFrame(rows, columns=["name", "activity", "subject", "trial", "source"])
     private = pd.DataFrame({"gender": [p["gender"] for p in people], "weight": [p["weight_class"] for p in people]})
@@ -207,39 +202,23 @@ def mobiact_windows(
     rate: int = 200,
     subjects: Sequence[int] | None = (*PAPER_MEN, *PAPER_WOMEN),
     trials: Sequence[int] | None = FIRST_TRIAL,
-    progress: bool = True,
 ) -> Windows:
-    """Return windows of MobiAct's people, see `read_mobiact` and `motion.cut_windows`."""
-    about = {"rate": rate, "activities": activities, "subjects": subjects, "trials": trials}
-    return _windows("mobiact", files, (channels, length, stride, windowing), progress, form=form, **about)
+    """Return windows of MobiAct's people, see `read_mobiact` and `motion.cut_windows`.
+
+    Their provenance says how they were read, and who comes from each of the owner's sets.
+    """
+    about: Any = {"rate": rate, "activities": activities, "subjects": subjects, "trials": trials}
+    found = read_mobiact(files, form, name=files.name, **about)
+    known = {
+        "form": form,
+        "trials": sorted(map(int, found.table["trial"].unique())),
+        "people": {
+            name: list(map(int, some)) for name, some in found.table.groupby("source")["subject"].unique().items()
+        },
+        "paper_people": len({*found.table["subject"]} & {*PAPER_MEN, *PAPER_WOMEN}),
+    }
+    return cut_windows(found, channels, length, stride, windowing, known)
 
 
-def mobifall_windows(
-    files: Files,
-    *,
-    channels: Channels = "raw",
-    length: int = 128,
-    stride: int = 10,
-    windowing: Windowing = "file",
-    activities: Sequence[str] = ACTIVITIES,
-    rate: int = 200,
-    subjects: Sequence[int] | None = None,
-    trials: Sequence[int] | None = FIRST_TRIAL,
-    progress: bool = True,
-) -> Windows:
-    """Return windows of MobiFall's nine people, see `read_mobiact` and `motion.cut_windows`."""
-    about = {"rate": rate, "activities": activities, "subjects": subjects, "trials": trials}
-    return _windows("mobifall", files, (channels, length, stride, windowing), progress, form="raw", **about)
-
-
-def _windows(
-    name: str, files: Files, cutting: tuple[Channels, int, int, Windowing], progress: bool, **about: Any
-) -> Windows:
-    """Return windows; their provenance says how they were read, and who comes from each of the owner's sets."""
-    found = stored(name, files, lambda: read_mobiact(files, **about, name=name, progress=progress), **about)
-    people = found.table.groupby("source")["subject"].unique()
-    trials = sorted(map(int, found.table["trial"].unique()))
-    shared = len({*found.table["subject"]} & {*PAPER_MEN, *PAPER_WOMEN})
-    read = {name: list(map(int, some)) for name, some in people.items()}
-    known = {"form": about["form"], "trials": trials, "people": read, "paper_people": shared}
-    return cut_windows(found, *cutting, known)
+mobifall_windows = partial(mobiact_windows, form="raw", subjects=None)
+"""Windows of MobiFall's nine people."""

@@ -72,36 +72,6 @@ def join_recordings(parts: Sequence[np.ndarray], table: pd.DataFrame, private: p
     return Recordings(np.concatenate(parts), recording, table, private, name)
 
 
-def stored(name: str, files: Files, read: Callable[[], Recordings], **options: Any) -> Recordings:
-    """Return recordings from the cache; read and store them if the cache does not have them.
-
-    Parameters
-    ----------
-    name : str
-        Name of the set.
-    files : Files
-        Its files, whose digest is part of the key.
-    read : callable
-        Reads the recordings. Warnings of the reader appear when it reads.
-    **options
-        The other things that the recordings depend on, as JSON values.
-    """
-
-    def make() -> pd.DataFrame:
-        found = read()
-        labels = pd.concat([found.table.add_prefix("table_"), found.private.add_prefix("private_")], axis=1)
-        samples = pd.DataFrame(found.signal, columns=list(AXES)).assign(recording=found.recording, rate=found.rate)
-        return pd.concat([samples, labels.iloc[found.recording].reset_index(drop=True)], axis=1)
-
-    frame = derived(f"{name}-recordings", make, digest=files.digest, **options)
-    recording = frame["recording"].to_numpy()
-    first = frame.iloc[np.flatnonzero(np.diff(recording, prepend=-1))].reset_index(drop=True)
-    table = first.filter(regex="^table_").rename(columns=lambda name: str(name).removeprefix("table_"))
-    private = first.filter(regex="^private_").rename(columns=lambda name: str(name).removeprefix("private_"))
-    signal = np.ascontiguousarray(frame[list(AXES)].to_numpy(np.float32))
-    return Recordings(signal, recording, table, private, name, int(first["rate"].iloc[0]))
-
-
 def weight_class(weight: pd.Series) -> pd.Series:
     """Return paper 3's three classes of weights in kg, as text."""
     return pd.cut(weight, [0, 70, 90, np.inf], labels=["<= 70", "70-90", "> 90"]).astype(str)

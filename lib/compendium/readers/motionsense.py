@@ -63,6 +63,9 @@ def read_motionsense(files: Files, progress: bool = True) -> Recordings:
     return motion.join_recordings(parts, table, _people(files, table["subject"]), "motionsense")
 
 
+_stored = read_motionsense  # as they are on the disk: reading them takes a second, so no cache keeps them
+
+
 def motionsense_counts(files: Files) -> dict[str, int]:
     """Count the ``activities``, the ``trials`` of a person and the ``features`` of a sample in MotionSense's files.
 
@@ -125,7 +128,3 @@ def motionsense_windows(
     recordings = _stored(files, progress).of(activities)
     counts = {"whole set": motionsense_counts(files)}
     return motion.cut_windows(recordings, channels, length, stride, windowing, counts)
-
-
-def _stored(files: Files, progress: bool) -> Recordings:
-    return motion.stored("motionsense", files, lambda: read_motionsense(files, progress))

@@ -35,7 +35,7 @@ LOCOMOTION = {0: "none", 1: "stand", 2: "walk", 4: "sit", 5: "lie"}
 ChannelSet = Literal["as_printed", "body"]
 
 
-def opportunity_problem(files: Files, *, channels: ChannelSet = "as_printed", progress: bool = True) -> Problem:
+def opportunity_problem(files: Files, *, channels: ChannelSet = "as_printed") -> Problem:
     """Return the problem on Opportunity: locomotion = task, person = user, recording = group.
 
     Parameters
@@ -47,8 +47,6 @@ def opportunity_problem(files: Files, *, channels: ChannelSet = "as_printed", pr
         135 columns. They begin with the number of the row in its file and its time in milliseconds; neither describes
         motion. (Inferred: the archive has 133 body-worn channels and a time, and the first two of the 135 columns have
         exactly the same entropy in the authors' notebook.)
-    progress : bool
-        Draw a progress bar.
 
     Returns
     -------
@@ -69,7 +67,7 @@ def opportunity_problem(files: Files, *, channels: ChannelSet = "as_printed", pr
     found = sorted((match["recording"], match["subject"], member) for match, member in matches if match)
     if not found:
         raise ValueError("there is no file S<person>-ADL<n>.dat or S<person>-Drill.dat")
-    parts = [_read(files.read(member), member) for _, _, member in tqdm(found, "Opportunity", disable=not progress)]
+    parts = [_read(files.read(member), member) for _, _, member in tqdm(found, "Opportunity")]
     sizes = [len(part) for part in parts]
     table = pd.concat(parts, ignore_index=True)
     row = np.concatenate([np.arange(size, dtype=np.float32) for size in sizes])

@@ -5,7 +5,7 @@ for all packets at once from one buffer of bytes. The 193,421 packets of IoT Sen
 """
 
 import struct
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -20,11 +20,7 @@ FIRST_HEADERS = ETHERNET + 60 + 60  # longest link, IPv4 and TCP headers; no fie
 # magic number -> time units per microsecond
 _FORMATS = {0xA1B2C3D4: 1, 0xA1B23C4D: 1000}
 _ETHERNET_LINK = 1
-_PCAPNG = b"\x0a\x0d\x0d\x0a"  # type of a section header, the same in both byte orders
-_SECTION, _INTERFACE, _PACKET = 0x0A0D0D0A, 1, 6  # types of blocks
-_SHORTEST = {_SECTION: 28, _INTERFACE: 20, _PACKET: 32}  # bytes of a block
-_OLD_PACKETS = {2: "obsolete packet blocks", 3: "packets without a time"}
-_RESOLUTION, _OFFSET = 9, 14  # options of an interface
+_FILE_HEADER = 24  # bytes
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,7 +73,7 @@ class Frames:
 
 
 def read_frames(captures: Iterable[tuple[str, bytes]]) -> Frames:
-    """Return the frames of capture files in the pcap or the pcapng format.
+    """Return the frames of capture files in the pcap format.
 
     Parameters
     ----------
@@ -92,101 +88,41 @@ def read_frames(captures: Iterable[tuple[str, bytes]]) -> Frames:
     Raises
     ------
     ValueError
-        If a file is no capture, was not captured on Ethernet, ends within a record, or has packets without a time.
+        If a file is no capture, was not captured on Ethernet, or ends within a record.
     """
-    files: list[bytes] = []
-    names: list[str] = []
-    records = [np.zeros((0, 3), dtype=np.int64)]
-    base = 0
-    for name, content in captures:
-        records.append(_records(name, content, base))
-        files.append(content)
-        names.append(name)
+    files = dict(captures)
+    records, base = [np.zeros((0, 3), dtype=np.int64)], 0
+    for name, content in files.items():
+        records.append(_records(name, content) + np.array([base, 0, 0]))
         base += len(content)
-    data = np.frombuffer(b"".join([*files, bytes(FIRST_HEADERS + 8)]), dtype=np.uint8)
-    capture = np.repeat(np.arange(len(names)), [len(part) for part in records[1:]])
+    data = np.frombuffer(b"".join([*files.values(), bytes(FIRST_HEADERS + 8)]), dtype=np.uint8)
+    capture = np.repeat(np.arange(len(files)), [len(part) for part in records[1:]])
     start, time, captured = np.concatenate(records).T
-    return Frames(data, start, captured, time, capture, names)
+    return Frames(data, start, captured, time, capture, list(files))
 
 
-def _records(name: str, content: bytes, base: int) -> np.ndarray:
+def _records(name: str, content: bytes) -> np.ndarray:
     """Return start, time (microseconds) and captured length of each frame of a file, int64 of shape (n, 3)."""
-    if content.startswith(_PCAPNG):
-        return np.array(list(_blocks(name, content, base)), dtype=np.int64).reshape(-1, 3)
-    order, unit = _file_format(name, content)
-    record = struct.Struct(order + "IIII").unpack_from
-    rows: list[tuple[int, int, int]] = []
-    at, end = 24, len(content)
-    while at < end:
-        if at + 16 > end:
-            raise ValueError(f"{name} ends within the header of packet {len(rows) + 1}: the file is cut off")
-        seconds, fraction, captured, _ = record(content, at)
-        at += 16
-        if at + captured > end:
-            raise ValueError(f"{name} ends within packet {len(rows) + 1}: the file is cut off")
-        rows.append((base + at, seconds * 1_000_000 + fraction // unit, captured))
-        at += captured
-    return np.array(rows, dtype=np.int64).reshape(-1, 3)
-
-
-def _file_format(name: str, content: bytes) -> tuple[str, int]:
-    """Return the byte order of a capture file, and its time units per microsecond."""
-    for order in "<>":
-        if len(content) >= 24 and (unit := _FORMATS.get(struct.unpack_from(order + "I", content)[0])):
-            link = struct.unpack_from(order + "I", content, 20)[0]
-            _check_link(name, link)
-            return order, unit
-    begins = content[:4].hex() or "nothing"
-    raise ValueError(f"{name} is no pcap or pcapng file: it begins with {begins}")
-
-
-def _check_link(name: str, link: int) -> None:
+    magics = {struct.pack(order + "I", magic): (order, unit) for order in "<>" for magic, unit in _FORMATS.items()}
+    if content[:4] not in magics or len(content) < _FILE_HEADER:
+        raise ValueError(f"{name} is no pcap file: it begins with {content[:4].hex() or 'nothing'}")
+    order, unit = magics[content[:4]]
+    (link,) = struct.unpack_from(order + "I", content, 20)
     if link != _ETHERNET_LINK:
         raise ValueError(f"{name} was captured on link type {link}; only Ethernet (1) can be read")
-
-
-def _blocks(name: str, content: bytes, base: int) -> Iterator[tuple[int, int, int]]:
-    """Yield start, time (microseconds) and captured length of each frame of a pcapng file.
-
-    A file has sections, each with its byte order and its interfaces. An interface has the link type, the time units in
-    a second, and the seconds that are added to its times. Blocks of other types hold no packets.
-    """
-    order, at, packets = "<", 0, 0
-    interfaces: list[tuple[int, int, int]] = []
-    while at < len(content):
-        if content[at : at + 4] == _PCAPNG:
-            order, interfaces = "<" if content[at + 8 : at + 12] == b"\x4d\x3c\x2b\x1a" else ">", []
-        kind, length = struct.unpack_from(order + "II", content, at) if at + 8 <= len(content) else (0, 0)
-        if length < _SHORTEST.get(kind, 12) or at + length > len(content):
-            raise ValueError(f"{name} ends within the block after packet {packets}: the file is cut off or damaged")
-        if kind in _OLD_PACKETS:
-            raise ValueError(f"{name} has {_OLD_PACKETS[kind]}: save it as pcap, for example with Wireshark")
-        if kind == _INTERFACE:
-            interfaces.append(_interface(content[at + 8 : at + length - 4], order))
-        elif kind == _PACKET:
-            number, high, low, captured = struct.unpack_from(order + "IIII", content, at + 8)
-            packets += 1
-            if number >= len(interfaces) or 32 + captured > length:
-                raise ValueError(f"{name}: the block of packet {packets} is damaged")
-            link, unit, offset = interfaces[number]
-            _check_link(name, link)
-            time = ((high << 32) | low) * 1_000_000 // unit + offset * 1_000_000
-            yield base + at + 28, time, captured
-        at += length
-
-
-def _interface(body: bytes, order: str) -> tuple[int, int, int]:
-    """Return the link type, the time units in a second and the offset in seconds of an interface."""
-    unit, offset, at = 1_000_000, 0, 8
-    while at + 4 <= len(body):
-        option, length = struct.unpack_from(order + "HH", body, at)
-        value = body[at + 4 : at + 4 + length]
-        if option == _RESOLUTION and len(value) == 1:
-            unit = 2 ** (value[0] & 0x7F) if value[0] & 0x80 else 10 ** value[0]
-        elif option == _OFFSET and len(value) == 8:
-            (offset,) = struct.unpack(order + "q", value)
-        at += 4 + length + -length % 4  # padded to 32 bits
-    return int(struct.unpack_from(order + "H", body)[0]), unit, offset
+    record = struct.Struct(order + "IIII")
+    rows: list[tuple[int, int, int]] = []
+    at, end = _FILE_HEADER, len(content)
+    while at < end:
+        if at + record.size > end:
+            raise ValueError(f"{name} ends within the header of packet {len(rows) + 1}: the file is cut off")
+        seconds, fraction, captured, _ = record.unpack_from(content, at)
+        at += record.size
+        if at + captured > end:
+            raise ValueError(f"{name} ends within packet {len(rows) + 1}: the file is cut off")
+        rows.append((at, seconds * 1_000_000 + fraction // unit, captured))
+        at += captured
+    return np.array(rows, dtype=np.int64).reshape(-1, 3)
 
 
 def decode(frames: Frames) -> pd.DataFrame:

@@ -100,7 +100,7 @@ def test_who_is_who(owner: Files) -> None:
 
 
 def test_annotated_files_become_recordings(owner: Files) -> None:
-    found = read_mobiact(owner, subjects=None, progress=False)
+    found = read_mobiact(owner, subjects=None)
     assert found.table["activity"].tolist() == list(CODES) * 4
     assert found.table["subject"].tolist() == np.repeat([1, 2, 3, 4], 4).tolist()
     assert found.private["gender"].tolist() == np.repeat(["male", "female", "male", "female"], 4).tolist()
@@ -110,14 +110,14 @@ def test_annotated_files_become_recordings(owner: Files) -> None:
 
 
 def test_windows_of_six_channels(owner: Files) -> None:
-    found = cut_windows(read_mobiact(owner, subjects=None, progress=False), channels="raw")
+    found = cut_windows(read_mobiact(owner, subjects=None), channels="raw")
     assert found.values.shape[1:] == (6, 128)
     assert set(found.private["weight"]) == {"<= 70", "70-90", "> 90"}
     assert found.name == "mobiact"
 
 
 def test_another_rate(owner: Files) -> None:
-    slow = read_mobiact(owner, rate=20, subjects=None, progress=False)
+    slow = read_mobiact(owner, rate=20, subjects=None)
     assert len(slow.signal) == 16 * 80
     assert slow.signal[20, :3] == pytest.approx([3, 4, 5], rel=1e-5)
 
@@ -125,7 +125,7 @@ def test_another_rate(owner: Files) -> None:
 def test_samples_of_another_activity_are_left_out(owner: Files) -> None:
     member = "MobiAct_Dataset_v2.0/Annotated Data/WAL/WAL_1_1_annotated.csv"
     owner.files[member] = annotated("WAL", extra="\n4000000000,4.0,0,0,0,0,0,0,0,0,0,STD")
-    assert len(read_mobiact(owner, subjects=None, progress=False).signal) == 16 * 800
+    assert len(read_mobiact(owner, subjects=None).signal) == 16 * 800
 
 
 def test_raw_files_are_brought_to_common_times() -> None:
@@ -137,7 +137,7 @@ def test_raw_files_are_brought_to_common_times() -> None:
         for subject in (1, 2):
             for sensor, values in (("acc", acc), ("gyro", gyro)):
                 files[f"{code}/{code}_{sensor}_{subject}_1.txt"] = raw(code, subject, values)
-    found = read_mobiact(Files(files), "raw", rate=20, subjects=(1, 2), progress=False)
+    found = read_mobiact(Files(files), "raw", rate=20, subjects=(1, 2))
     first = found.signal[found.recording == 0]
     # acceleration is t in g, rotation 2 t: their ratio holds at every common time
     assert np.allclose(first[:, 0], 2 * first[:, 3], atol=1e-4)
@@ -148,16 +148,16 @@ def test_raw_files_are_brought_to_common_times() -> None:
 
 def test_people_without_all_activities_are_left_out(owner: Files) -> None:
     del owner.files["MobiAct_Dataset_v2.0/Annotated Data/STU/STU_2_1_annotated.csv"]
-    found = read_mobiact(owner, subjects=None, progress=False)
+    found = read_mobiact(owner, subjects=None)
     assert set(found.table["subject"]) == {1, 3, 4}
     with pytest.raises(ValueError, match=r"subject 2 lacks a recording .* subjects=None to read everyone"):
-        read_mobiact(owner, subjects=(1, 2), progress=False)
+        read_mobiact(owner, subjects=(1, 2))
 
 
 def test_the_people_of_the_printed_tables_are_the_default(owner: Files) -> None:
     """The lowest numbers differ from them in nine men."""
     with pytest.raises(ValueError, match="subject 5, 6, 8, 9, 10, "):
-        read_mobiact(owner, progress=False)
+        read_mobiact(owner)
     assert (len(PAPER_MEN), len(PAPER_WOMEN), len({*PAPER_MEN, *PAPER_WOMEN})) == (20, 16, 36)
 
 
@@ -178,14 +178,14 @@ def test_what_is_wrong_with_a_folder(owner: Files, member: str, content: bytes |
     else:
         owner.files[member] = content
     with pytest.raises(ValueError, match=words):
-        read_mobiact(owner, subjects=None, progress=False)
+        read_mobiact(owner, subjects=None)
 
 
 def test_wrong_choices(owner: Files) -> None:
     with pytest.raises(ValueError, match=r"form 'cooked' is unknown"):
         read_mobiact(owner, "cooked")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match=r"no raw file such as WAL_acc_1_1.txt"):
-        read_mobiact(owner, "raw", progress=False)
+        read_mobiact(owner, "raw")
     with pytest.raises(ValueError, match=r"rate=0"):
         read_mobiact(owner, rate=0)
 
@@ -193,10 +193,10 @@ def test_wrong_choices(owner: Files) -> None:
 def test_raw_files_come_in_pairs() -> None:
     files = {"Readme.txt": README.encode("latin-1"), "WAL/WAL_acc_1_1.txt": raw("WAL", 1)}
     with pytest.raises(ValueError, match=r"WAL_acc_1_1.txt has no partner WAL_gyro_1_1.txt: copy the missing file"):
-        read_mobiact(Files(files), "raw", activities=["WAL"], subjects=None, progress=False)
+        read_mobiact(Files(files), "raw", activities=["WAL"], subjects=None)
     files["WAL/WAL_gyro_1_1.txt"] = b"#no data line\n"
     with pytest.raises(ValueError, match=r"WAL_gyro_1_1.txt has no line @DATA"):
-        read_mobiact(Files(files), "raw", activities=["WAL"], subjects=None, progress=False)
+        read_mobiact(Files(files), "raw", activities=["WAL"], subjects=None)
 
 
 DESCRIBE = """===========================MobiFallDatasetv2.0===========================
@@ -234,9 +234,9 @@ def test_mobifalls_table_of_people(mobifall: Files) -> None:
 
 
 def test_trials(mobifall: Files) -> None:
-    first = read_mobiact(mobifall, "raw", subjects=None, progress=False)
+    first = read_mobiact(mobifall, "raw", subjects=None)
     assert first.table["name"].tolist() == [f"{code}_{subject}_1" for subject in (2, 3) for code in CODES]
-    every = read_mobiact(mobifall, "raw", subjects=None, trials=None, progress=False)
+    every = read_mobiact(mobifall, "raw", subjects=None, trials=None)
     assert every.table["name"].tolist()[3:5] == ["STU_2_1", "STU_2_2"]
     assert len(every.table) == 10
     assert set(every.table["source"]) == {"MobiFall"}
@@ -246,7 +246,7 @@ def test_both_folders_side_by_side(owner: Files, mobifall: Files) -> None:
     """MobiAct lacks a recording of person 2, who is then read from MobiFall as a whole; person 3 is read once."""
     del owner.files["MobiAct_Dataset_v2.0/Annotated Data/STU/STU_2_1_annotated.csv"]
     both = Files(mobifall.files | owner.files)
-    found = read_mobiact(both, subjects=(1, 2, 3, 4), progress=False)
+    found = read_mobiact(both, subjects=(1, 2, 3, 4))
     assert found.table["subject"].tolist() == np.repeat([1, 2, 3, 4], 4).tolist()
     sources = found.table.groupby("subject")["source"].unique().map(list).to_dict()
     assert sources == {1: ["MobiAct"], 2: ["MobiFall"], 3: ["MobiAct"], 4: ["MobiAct"]}
@@ -259,8 +259,8 @@ def test_a_number_that_stands_for_two_people(owner: Files, mobifall: Files) -> N
     with pytest.raises(
         ValueError, match=r"subject 3 is 23 years, 71 kg, male in MobiAct.*, but 23 years, 95 kg, male in .*Describe"
     ):
-        read_mobiact(both, subjects=None, progress=False)
-    assert len(read_mobiact(both, subjects=(1, 2, 4), progress=False).table) == 12
+        read_mobiact(both, subjects=None)
+    assert len(read_mobiact(both, subjects=(1, 2, 4)).table) == 12
 
 
 @pytest.mark.parametrize(
@@ -277,19 +277,19 @@ def test_a_number_that_stands_for_two_people(owner: Files, mobifall: Files) -> N
 def test_a_header_that_contradicts_the_table(mobifall: Files, person: tuple[int, int, int, str], words: str) -> None:
     mobifall.files[f"{FALL}/sub2/ADL/WAL/WAL_acc_2_1.txt"] = raw("WAL", 2, person=person)
     with pytest.raises(ValueError, match=words):
-        read_mobiact(mobifall, "raw", subjects=None, progress=False)
+        read_mobiact(mobifall, "raw", subjects=None)
 
 
 def test_a_header_of_another_person(mobifall: Files) -> None:
     mobifall.files[f"{FALL}/sub2/ADL/WAL/WAL_acc_2_1.txt"] = raw("WAL", 3, person=(26, 164, 70, "Female"))
     with pytest.raises(ValueError, match="its header has Subject ID 3"):
-        read_mobiact(mobifall, "raw", subjects=None, progress=False)
+        read_mobiact(mobifall, "raw", subjects=None)
 
 
 def test_a_header_without_numbers_states_nothing(mobifall: Files) -> None:
     """As in the real standing files of person 5."""
     mobifall.files[f"{FALL}/sub2/ADL/STD/STD_acc_2_1.txt"] = raw("STD", 2, person=(0, 0, 0, "Female"))
-    assert len(read_mobiact(mobifall, "raw", subjects=None, progress=False).table) == 8
+    assert len(read_mobiact(mobifall, "raw", subjects=None).table) == 8
 
 
 def test_time_that_goes_backwards(owner: Files, mobifall: Files) -> None:
@@ -298,28 +298,28 @@ def test_time_that_goes_backwards(owner: Files, mobifall: Files) -> None:
     with pytest.raises(
         ValueError, match=r"JOG_gyro_3_1.txt: .* backwards at sample 51 of 101 \(from 10.980 to 10.500 s"
     ):
-        read_mobiact(mobifall, "raw", subjects=None, progress=False)
+        read_mobiact(mobifall, "raw", subjects=None)
     member = "MobiAct_Dataset_v2.0/Annotated Data/WAL/WAL_1_1_annotated.csv"
     owner.files[member] = annotated("WAL", extra="\n0,1.0,0,0,0,0,0,0,0,0,0,WAL")
     with pytest.raises(ValueError, match=r"WAL_1_1_annotated.csv: the time stamps go backwards at sample 801 of 801"):
-        read_mobiact(owner, subjects=None, progress=False)
+        read_mobiact(owner, subjects=None)
 
 
 def test_a_missing_gyroscope_file(mobifall: Files) -> None:
     del mobifall.files[f"{FALL}/sub3/ADL/JOG/JOG_gyro_3_1.txt"]
     with pytest.raises(ValueError, match=r"JOG_acc_3_1.txt has no partner JOG_gyro_3_1.txt: copy the missing file"):
-        read_mobiact(mobifall, "raw", subjects=None, progress=False)
+        read_mobiact(mobifall, "raw", subjects=None)
 
 
 def test_a_person_without_a_row_in_the_table(mobifall: Files) -> None:
     mobifall.files[f"{FALL}/sub9/ADL/WAL/WAL_acc_9_1.txt"] = raw("WAL", 2)
     with pytest.raises(ValueError, match=r"DataDescribe.txt does not list subject 9, who has .*WAL_acc_9_1.txt"):
-        read_mobiact(mobifall, "raw", subjects=None, progress=False)
+        read_mobiact(mobifall, "raw", subjects=None)
 
 
 @cache
 def loaded() -> Windows:
-    return datasets.windows("mobifall", activities=("STD", "JOG", "STU"), progress=False)
+    return datasets.windows("mobifall", activities=("STD", "JOG", "STU"))
 
 
 @pytest.fixture
@@ -366,7 +366,7 @@ def test_the_owners_folder_goes_through_the_one_door(owner: Files, machine: Path
     for member, content in owner.files.items():
         (machine / "mobiact" / member).parent.mkdir(parents=True, exist_ok=True)
         (machine / "mobiact" / member).write_bytes(content)
-    found = datasets.windows("mobiact", progress=False)
+    found = datasets.windows("mobiact")
     assert found.values.shape[1:] == (6, 128)
     assert set(found.subject) == {*PAPER_MEN, *PAPER_WOMEN}
     assert found.provenance["rate"] == 200

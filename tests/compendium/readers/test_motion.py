@@ -1,7 +1,6 @@
 """MotionSense and the smartwatch: counts of the real sets, windows, dense statistics."""
 
 import io
-from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -16,7 +15,6 @@ from compendium.readers.motion import (
     dense_statistics,
     magnitudes,
     statistics_problem,
-    stored,
 )
 from compendium.readers.motionsense import ACTIVITIES, WALKING, motionsense_counts, read_motionsense
 from compendium.readers.smartwatch import EXERCISES, read_smartwatch
@@ -43,7 +41,7 @@ class Files:
 @pytest.fixture
 def phone(mirror):
     if "phone" not in _READ:
-        _READ["phone"] = read_motionsense(store.fetch("motionsense"), progress=False)
+        _READ["phone"] = read_motionsense(store.fetch("motionsense"))
     return _READ["phone"]
 
 
@@ -55,31 +53,6 @@ def watch():
         except DataUnavailableError as error:
             pytest.skip(f"needs the package index: {error}")
     return _READ["watch"]
-
-
-def test_recordings_are_read_once_and_come_back_from_the_cache_as_they_were(tmp_path, monkeypatch):
-    monkeypatch.setenv("SENSORPRIVACY_CACHE", str(tmp_path))
-    files, calls = phone_files(), []
-    files.digest = "one"
-
-    def read():
-        calls.append(1)
-        return replace(read_motionsense(files, progress=False), rate=20)
-
-    first, again = stored("phones", files, read), stored("phones", files, read)
-    assert len(calls) == 1
-    plain = read_motionsense(files, progress=False)
-    for found in (first, again):
-        assert np.array_equal(found.signal, plain.signal)
-        assert found.signal.dtype == np.float32
-        assert np.array_equal(found.recording, plain.recording)
-        pd.testing.assert_frame_equal(found.table, plain.table)
-        pd.testing.assert_frame_equal(found.private, plain.private, check_dtype=False)
-        assert (found.name, found.rate) == ("phones", 20)
-    files.digest = "two"
-    stored("phones", files, read)
-    stored("phones", files, read, rate=5)
-    assert len(calls) == 3
 
 
 def test_counts_of_motionsense(phone):
@@ -219,7 +192,7 @@ def phone_files(**changes):
 
 
 def test_motionsense_from_small_files():
-    found = read_motionsense(phone_files(), progress=False)
+    found = read_motionsense(phone_files())
     assert found.table["name"].tolist() == ["sub_1-dws_1", "sub_2-dws_1", "sub_2-sit_5"]
     assert found.private["gender"].tolist() == ["male", "female", "female"]
     assert found.private["weight"].tolist() == ["> 90", "<= 70", "<= 70"]
@@ -234,11 +207,11 @@ def test_motionsense_is_counted():
 def test_damaged_motionsense_is_named():
     lacking = f"{HEADER}\n{ROW}\n".replace("gravity.x", "gravity").encode()
     with pytest.raises(ValueError, match=r"sub_1\.csv has no column 'gravity\.x'; it has "):
-        read_motionsense(phone_files(**{"A/dws_1/sub_1.csv": lacking}), progress=False)
+        read_motionsense(phone_files(**{"A/dws_1/sub_1.csv": lacking}))
     with pytest.raises(ValueError, match="does not list subject 9"):
-        read_motionsense(phone_files(**{"A/dws_1/sub_9.csv": f"{HEADER}\n{ROW}\n".encode()}), progress=False)
+        read_motionsense(phone_files(**{"A/dws_1/sub_9.csv": f"{HEADER}\n{ROW}\n".encode()}))
     with pytest.raises(ValueError, match="there is no file <activity>"):
-        read_motionsense(Files({"a.csv": b""}), progress=False)
+        read_motionsense(Files({"a.csv": b""}))
 
 
 def test_another_watch_set_is_refused():

@@ -59,7 +59,7 @@ def test_channels_are_those_of_the_archive():
 
 
 def test_body_channels(files):
-    problem = opportunity_problem(files, channels="body", progress=False)
+    problem = opportunity_problem(files, channels="body")
     assert (problem.n_records, problem.n_features) == (13, 133)
     assert (problem.features.dtypes == np.float32).all()
     assert problem.groups.tolist() == ["S1-ADL2"] * 5 + ["S1-Drill"] * 3 + ["S2-ADL1"] * 5
@@ -72,7 +72,7 @@ def test_body_channels(files):
 
 
 def test_135_columns_as_printed(files):
-    problem = opportunity_problem(files, progress=False)
+    problem = opportunity_problem(files)
     assert problem.n_features == 135
     assert problem.features.columns[:3].tolist() == ["row", "MILLISEC", BODY_CHANNELS[0]]
     assert problem.features["row"].tolist() == [0, 1, 2, 3, 4, 0, 1, 2, 0, 1, 2, 3, 4]
@@ -88,7 +88,7 @@ def test_135_columns_as_printed(files):
 )
 def test_another_format_is_named(content, words):
     with pytest.raises(ValueError, match=words):
-        opportunity_problem(Files({"S1-ADL1.dat": content}), progress=False)
+        opportunity_problem(Files({"S1-ADL1.dat": content}))
 
 
 def test_bad_choices_are_named(files):

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from compendium.papers.paper1.decisions import FORMS, BySplit, Decision, agreed, sign_test, without_forms
+from compendium.papers.paper1.decisions import FORMS, BySplit, Decision, agreed, answers, sign_test, without_forms
 from compendium.papers.paper1.values import METHODS, by_set
 from sensorprivacy.game import wilson
 
@@ -331,8 +331,7 @@ def curve_statements(points: pd.DataFrame, own: BySplit, ranks: BySplit) -> tupl
     ours["no-clear-winner"] = {split: no_clear_winner(one) for split, one in apart.items()}
     ours["no-adversary-less"] = {split: adversary_helps(one) for split, one in apart.items()}
     found |= {f"{name}-own": agreed(by_split) for name, by_split in ours.items() if by_split}
-    values = {f"1-text-{name}": value for name, (value, _) in found.items()}
-    return values, {f"1-text-{name}": why for name, (_, why) in found.items() if why}
+    return answers({f"1-text-{name}": decision for name, decision in found.items()})
 
 
 def _true(panels_: pd.DataFrame, statement: str) -> pd.Series:

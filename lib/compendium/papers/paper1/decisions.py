@@ -70,6 +70,11 @@ def advice_statements(
         found["1-text-recommended-threshold"] = agreed(balanced)
     if here := [pair for pair in pairs if set(pair) <= set(best.index)]:
         found["1-text-dense-better"] = dense_beats_sparse(best, here)
+    return answers(found)
+
+
+def answers(found: Mapping[str, Decision]) -> tuple[dict[str, Any], dict[str, str]]:
+    """Return our values by claim id, and the reasons of undecided ones."""
     ours = {claim: value for claim, (value, _) in found.items()}
     return ours, {claim: why for claim, (_, why) in found.items() if why}
 
@@ -248,9 +253,7 @@ def feature_statements(
     found = {"1-text-sparse-both": contribute_to_both(added)} if added else {}
     if len(variants):
         found["1-text-entropy-not-invasive"] = entropy_not_invasive(sweeps, variants)
-    return {claim: value for claim, (value, _) in found.items()}, {
-        claim: why for claim, (_, why) in found.items() if why
-    }
+    return answers(found)
 
 
 def contribute_to_both(added: Mapping[str, pd.DataFrame]) -> Decision:

@@ -4,13 +4,17 @@ Among them are the statements on the five data sets together. Statements are val
 Tables 5 and 6.
 """
 
+import io
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
 
+from compendium.show.tables import csv_text
+from compendium.verdicts import cells
 from compendium.verdicts.consistency import TRACE_TABLES as TRACE_TABLES
 from compendium.verdicts.printed import pair_in, printed_table, set_in
+from compendium.verdicts.verdicts import judge
 from sensorprivacy.threeway import Appraiser, Division, Search, Sizes, entropies, stability
 
 GROUPS = ("sensitive", "non_sensitive", "ambiguous")
@@ -105,6 +109,23 @@ def division_tables(
         "ends": ends_table(appraiser.table([start, (found.alpha, found.beta)])),
         "groups": group_table(vars(found.appraisal.division), names),
     }
+
+
+def exact_values(dataset: str, appraiser: Appraiser) -> int:
+    """Return how many values of a data set's table (one of Tables 9 to 13) come out at printed precision.
+
+    Parameters
+    ----------
+    dataset : str
+        One of `TRACE_TABLES`.
+    appraiser : Appraiser
+        Some rows of the data set, with some measure of utility.
+    """
+    number, claims = TRACE_TABLES[dataset], cells.claims_of(f"21_threeway_division-{dataset}")
+    pairs = csv_text(appraiser.table(printed_thresholds(number)))
+    tables = {"printed-pairs": pd.read_csv(io.StringIO(pairs), dtype=str, keep_default_na=False)}
+    found = cells.read(claims[claims["table"] == number], tables.get, str)
+    return int((judge(found.ours, run=dataset, unexplained="allow")["verdict"] == "exact").sum())
 
 
 def example_statements(

@@ -3,16 +3,12 @@
 Paper 3 searches a grid over alpha and beta (section 5.2). We also choose the length of the shift and the redraws.
 """
 
-import hashlib
-import json
 from collections.abc import Sequence
-from functools import partial
+from dataclasses import replace
 from itertools import product
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from sklearn.base import clone
 
 from sensorprivacy.data import Windows
 from sensorprivacy.latent.anonymizer import LatentAnonymizer
@@ -21,39 +17,32 @@ from sensorprivacy.latent.measures import inference_table
 from sensorprivacy.latent.modify import Modify, SeededSource
 from sensorprivacy.latent.study import Study
 from sensorprivacy.latent.transfers import MeanShift, Transfer
-from sensorprivacy.paths import write_atomically
 from sensorprivacy.progress import tqdm
 
 SHARES = ["public_before", "public_after", "private_before", "private_after"]
 
 
 def grid_search(
-    base: LatentAnonymizer,
-    train: Windows,
-    validation: Windows,
+    study: Study,
     models: InferenceModels,
     *,
     alphas: Sequence[float],
     betas: Sequence[float],
     transfers: Sequence[Transfer] = (MeanShift(),),
-    folder: Path | None = None,
 ) -> pd.DataFrame:
     """Train an anonymizer for every pair of weights, and measure each transfer on validation windows.
 
     Parameters
     ----------
-    base : LatentAnonymizer
-        All parameters except alpha and beta. It is not changed.
-    train, validation : Windows
-        Windows to learn from and to measure on. Never use test windows here.
+    study : Study
+        Windows and settings; its own alpha and beta do not count. It keeps the networks, so that an interrupted search
+        continues.
     models : InferenceModels
         Inference models, shared by all cells of the grid.
     alphas, betas : sequence of float
         Weights of the classification and of the divergence.
     transfers : sequence of Transfer
         Transfers to measure on the same networks.
-    folder : pathlib.Path, optional
-        Folder for finished cells, so that an interrupted search continues.
 
     Returns
     -------
@@ -62,36 +51,15 @@ def grid_search(
         the validation windows, mean over autoencoders), ``public_after``, ``private_after``, ``worst_public`` and
         ``worst_private`` (over public classes), ``distortion``.
     """
-    key = _key(base, train, validation, models, transfers)
-    parts = []
+    rows = []
     for alpha, beta in tqdm(list(product(alphas, betas)), "alpha x beta"):
-        saved = folder / f"{key}-{alpha:g}-{beta:g}.csv" if folder else None
-        if saved and saved.is_file():
-            parts.append(pd.read_csv(saved))
-            continue
-        fresh = clone(base).set_params(alpha=alpha, beta=beta, transfer=None)
-        fitted = fresh.fit(train, validation=validation, models=models, progress=False)
+        fitted = replace(study, alpha=float(alpha), beta=float(beta)).anonymizer(models)
         loss = fitted.history_.groupby("public")["validation_total"].last().mean()
-        rows = []
         for one in transfers:
             cell = {"alpha": float(alpha), "beta": float(beta), "transfer": one.name, "loss": loss}
-            published = fitted.with_(transfer=one).anonymize(validation, SeededSource(0))
-            rows.append(cell | _measured(models, validation, published))
-        parts.append(pd.DataFrame(rows).drop(columns="public_before"))
-        if saved:
-            write_atomically(saved, partial(parts[-1].to_csv, index=False))
-    return pd.concat(parts, ignore_index=True)
-
-
-def _key(
-    base: LatentAnonymizer, train: Windows, validation: Windows, models: InferenceModels, transfers: Sequence[Transfer]
-) -> str:
-    """Return a digest of everything that a cell depends on besides alpha and beta."""
-    params = {name: repr(value) for name, value in base.get_params(deep=False).items() if name not in ("alpha", "beta")}
-    first = models.scaled(validation.take([0]))
-    outputs = [float(one.probabilities(first).ravel()[0]) for one in (models.public_model, models.private_model)]
-    content = [params, train.digest, validation.digest, outputs, [repr(one) for one in transfers]]
-    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]
+            published = fitted.with_(transfer=one).anonymize(study.validation, SeededSource(0))
+            rows.append(cell | _measured(models, study.validation, published))
+    return pd.DataFrame(rows).drop(columns="public_before")
 
 
 def _measured(models: InferenceModels, validation: Windows, found: Anonymized) -> dict[str, float]:

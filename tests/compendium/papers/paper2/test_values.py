@@ -3,7 +3,6 @@
 import pandas as pd
 import pytest
 
-from compendium.papers.paper2 import exactness
 from compendium.papers.paper2 import values as paper2
 from compendium.verdicts import judge, printed_values
 from compendium.verdicts.printed import printed_table
@@ -85,7 +84,7 @@ def test_values_are_counted_at_printed_precision():
             assert thresholds == paper2.printed_thresholds("9")
             return copied
 
-    assert exactness.exact_values("titanic", Copy()) == 30
+    assert paper2.exact_values("titanic", Copy()) == 30
     copied.loc[0, ["utility", "ambiguous"]] = [0.426, 1]
     copied.loc[4, "stability"] += 0.004  # rounds to the printed value
-    assert exactness.exact_values("titanic", Copy()) == 28
+    assert paper2.exact_values("titanic", Copy()) == 28

@@ -1,3 +1,4 @@
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -23,65 +24,69 @@ from sensorprivacy.latent import (
     Settings,
     Transport,
     inference_table,
+    training,
 )
 from sensorprivacy.latent.modify import bijection_codes, generator_of, targets
-from sensorprivacy.latent.networks import Sizes, encode
+from sensorprivacy.latent.networks import encode
 from sensorprivacy.latent.study import Study
 from sensorprivacy.latent.windows import flatten, replace_values
 
-BASE = LatentAnonymizer("gender", vae=Settings(epochs=2, batch=64), sizes=Sizes((16,), 2))
+
+@pytest.fixture
+def study(windows: Windows, unseen: Windows, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Study:
+    monkeypatch.setenv("SENSORPRIVACY_CACHE", str(tmp_path / "build"))
+    short = Settings(epochs=2, batch=64)
+    trains = {"network": "mlp", "alpha": 10.0, "beta": 0.1, "vae": short, "inference": short}
+    return Study("sines", "sines-gender", "gender", windows, windows, unseen, unseen, **trains)  # type: ignore[arg-type]
 
 
-def test_every_cell_and_transfer_has_a_row(windows: Windows, unseen: Windows, models: InferenceModels) -> None:
+def test_every_cell_and_transfer_has_a_row(
+    study: Study, windows: Windows, unseen: Windows, models: InferenceModels
+) -> None:
     transfers = (MeanShift(), Transport(0.5))
-    found = grid_search(BASE, windows, unseen, models, alphas=[1, 10], betas=[0.1], transfers=transfers)
+    found = grid_search(study, models, alphas=[1, 10], betas=[0.1], transfers=transfers)
     assert found[["alpha", "transfer"]].to_numpy().tolist() == [
         [1, "mean shift"],
         [1, "transport, 0.5 kept"],
         [10, "mean shift"],
         [10, "transport, 0.5 kept"],
     ]
-    alone = LatentAnonymizer("gender", alpha=10, vae=BASE.vae, sizes=BASE.sizes)
+    alone = LatentAnonymizer("gender", alpha=10, vae=study.vae)
     alone.fit(windows, validation=unseen, models=models)
     last = alone.history_.groupby("public")["validation_total"].last().mean()
     assert found["loss"].iloc[2] == pytest.approx(last)
     assert (found["worst_public"] <= found["public_after"]).all()
     assert (found["worst_private"] >= found["private_after"]).all()
-    assert BASE.alpha == 10
-    assert not hasattr(BASE, "vaes_")
+    assert study.alpha == 10
 
 
 def test_an_interrupted_search_continues(
-    windows: Windows, unseen: Windows, models: InferenceModels, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    study: Study, models: InferenceModels, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    whole = grid_search(BASE, windows, unseen, models, alphas=[1, 2, 3], betas=[0.1])
-    done = []
-    real = LatentAnonymizer.fit
+    whole = grid_search(study, models, alphas=[1, 2, 3], betas=[0.1])
+    again = replace(study, networks=tmp_path / "again")
+    trained, asked = [], []
+    epoch, fit = training._epoch, LatentAnonymizer.fit
 
-    def counted(self: LatentAnonymizer, *args: Any, **options: Any) -> LatentAnonymizer:
-        done.append(self.alpha)
-        if len(done) == 3:
+    def counted(*args: Any, **options: Any) -> Any:
+        trained.append(asked[-1])
+        return epoch(*args, **options)
+
+    def broken(self: LatentAnonymizer, *args: Any, **options: Any) -> LatentAnonymizer:
+        asked.append(self.alpha)
+        if len(asked) == 3:
             raise KeyboardInterrupt
-        return real(self, *args, **options)
+        return fit(self, *args, **options)
 
-    monkeypatch.setattr(LatentAnonymizer, "fit", counted)
+    monkeypatch.setattr(training, "_epoch", counted)
+    monkeypatch.setattr(LatentAnonymizer, "fit", broken)
     with pytest.raises(KeyboardInterrupt):
-        grid_search(BASE, windows, unseen, models, alphas=[1, 2, 3], betas=[0.1], folder=tmp_path)
-    found = grid_search(BASE, windows, unseen, models, alphas=[1, 2, 3], betas=[0.1], folder=tmp_path)
-    assert done == [1, 2, 3, 3]
+        grid_search(again, models, alphas=[1, 2, 3], betas=[0.1])
+    begun = len(trained)
+    found = grid_search(again, models, alphas=[1, 2, 3], betas=[0.1])
+    assert set(trained[:begun]) == {1, 2}
+    assert set(trained[begun:]) == {3}
     pd.testing.assert_frame_equal(found, whole)
-
-
-def test_other_data_or_settings_are_other_cells(
-    windows: Windows, unseen: Windows, models: InferenceModels, tmp_path: Path
-) -> None:
-    for base, held in (
-        (BASE, unseen),
-        (BASE, windows),
-        (LatentAnonymizer("gender", vae=Settings(epochs=1, batch=64), sizes=BASE.sizes), unseen),
-    ):
-        grid_search(base, windows, held, models, alphas=[1], betas=[0.1], folder=tmp_path)
-    assert len(list(tmp_path.iterdir())) == 3
 
 
 def test_a_shift_is_chosen_that_keeps_the_public_class(
@@ -161,14 +166,6 @@ def test_windows_encoded_once_give_the_table_of_windows_encoded_anew(
         near = 0 if redraw == 0 else 1 / windows.n_windows
         found = table.loc[(scale, redraw), ["public_after", "private_after"]].tolist()
         assert found == pytest.approx(values, abs=near, rel=0)
-
-
-@pytest.fixture
-def study(windows: Windows, unseen: Windows, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Study:
-    monkeypatch.setenv("SENSORPRIVACY_CACHE", str(tmp_path / "build"))
-    short = Settings(epochs=2, batch=64)
-    trains = {"network": "mlp", "alpha": 10.0, "beta": 0.1, "vae": short, "inference": short}
-    return Study("sines", "sines-gender", "gender", windows, windows, unseen, unseen, **trains)  # type: ignore[arg-type]
 
 
 @pytest.mark.slow
