@@ -1,7 +1,6 @@
 """What a run depends on, and whether its committed results are those of this state of the code, without running it."""
 
 import ast
-import hashlib
 import importlib.metadata
 import json
 import platform
@@ -18,7 +17,7 @@ from compendium.run.definitions import Code, code_of
 from compendium.run.modules import NEVER, file_of, imports_of, module_of, resolve
 from compendium.run.parameters import ParameterError, code_cells, complete, read_parameters
 from compendium.run.runs import Run
-from compendium.run.states import data_state_file, json_value, read_data_state
+from compendium.run.states import data_state_file, digest_of, json_value, read_data_state
 
 COMPUTED, CARRIED, STALE, WRONG, ABSENT = "computed", "carried over", "stale", "wrong", "absent"
 """States of results.
@@ -112,7 +111,7 @@ def findings(run: Run) -> Iterator[tuple[str, str, str]]:
     record = read_record(run)
     for name, digest in record["files"].items():
         path = folder / name
-        if not path.is_file() or hashlib.sha256(path.read_bytes()).hexdigest() != digest:
+        if not path.is_file() or digest_of(path) != digest:
             yield WRONG, f"figures/{run.name}/{name}", "is missing" if not path.is_file() else "was changed"
     code = code_of(run.notebook, project_root() / "lib", run.reads)
     joins = read_joins(run)
@@ -166,7 +165,7 @@ def _changes(run: Run, record: dict[str, Any]) -> Iterator[str]:
     """Yield what, besides the code, is no longer as it was when the run was made."""
     try:
         values = complete(read_parameters(run.notebook), run.values("paper"))
-        if record["parameters"] != {name: json_value(name, value) for name, value in values.items()}:
+        if record["parameters"] != {name: json_value(value) for name, value in values.items()}:
             yield "parameters"
     except ParameterError:
         yield "parameters"

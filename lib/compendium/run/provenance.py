@@ -52,12 +52,12 @@ class Run:
         ``"paper"`` writes to the committed folder ``figures/<run>/``. Any other profile writes to
         ``figures/<profile>/<run>/``, and each output is stamped with the profile's name.
     parameters : mapping
-        The notebook's parameters: JSON values or paths.
+        The notebook's parameters, as `parameters.complete` returns them.
     replicates : bool, default True
         False for a run that is not in ``runs.yaml``, such as one on your own data. It writes to
         ``figures/own/<run>/`` and keeps no verdicts.
     code : str, optional
-        Digest of the code that computes the results; see `definitions.code_digest`.
+        Digest of the code that computes the results; see `definitions.Code`.
     modules : mapping of str to str, optional
         Digest of the part of each module that computes them; it names what changed later.
     names : mapping of str to object, optional
@@ -66,7 +66,7 @@ class Run:
     Raises
     ------
     ValueError
-        If a name cannot be the name of a folder, or a parameter is not a JSON value.
+        If a name cannot be the name of a folder.
     OSError
         If the folder cannot be written to, or its disk is full.
     """
@@ -88,7 +88,7 @@ class Run:
         self.folder: Path = paths.figures_dir(profile if replicates else "own") / name
         self.closed = False
         self.parameters = dict(parameters)
-        values = {str(key): json_value(key, value) for key, value in parameters.items()}
+        values = {key: json_value(value) for key, value in parameters.items()}
         notebook = name.partition("-")[0]
         self._record: dict[str, Any] = {"notebook": notebook, "profile": profile, "parameters": values, "code": code}
         self._record |= {"modules": dict(modules or {}), "seed": values.get("seed"), "data": {}, "captions": {}}
