@@ -109,20 +109,18 @@ def reproduce(
     With names of runs, only these; * stands for any part. Runs whose results they read are repeated only if those are
     out of date.
     """
-    from compendium.run.runs import check_runs, read_runs, select
+    from compendium.run.runs import read_runs, select
 
     selected = select(read_runs(), runs, profile)
     if listed:
         for one in selected.values():
             print(f"{one.name:36} {one.minutes[profile]:5g} min  {one.about}")
         return 0
-    from compendium.datasets import store
     from compendium.run import processes
     from compendium.run import reproduce as batch
     from compendium.run.screen import summary
     from compendium.run.states import FAILED
 
-    check_runs(selected.values(), store.names())
     processes.guard()
     look = batch.Looker(download=not (no_data or dry_run))
     ended = batch.reproduce(profile, look, cores=cores, only=runs, dry_run=dry_run, executor=executor)

@@ -85,6 +85,11 @@ def read_data_state(name: str) -> DataState:
     return DataState(**json.loads(path.read_text(encoding="utf-8"))) if path.is_file() else DataState(name)
 
 
+def is_present(name: str) -> bool:
+    """Return whether a data set was found, and can be read."""
+    return read_data_state(name).present
+
+
 def write_status(run: str, profile: str, state: RunState) -> None:
     """Write how a run ended."""
     write_if_changed(status_file(run, profile), asdict(state))
