@@ -163,13 +163,13 @@ def _code_words(before: dict[str, str], code: Code) -> str:
 
 def _changes(run: Run, record: dict[str, Any]) -> Iterator[str]:
     """Yield what, besides the code, is no longer as it was when the run was made."""
-    try:
+    values: dict[str, Any] = {}
+    with suppress(ParameterError):
         values = complete(read_parameters(run.notebook), run.values("paper"))
-        if record["parameters"] != {name: json_value(value) for name, value in values.items()}:
-            yield "parameters"
-    except ParameterError:
+    if not values or record["parameters"] != {name: json_value(value) for name, value in values.items()}:
         yield "parameters"
-    pins = dict(re.findall(r"^([a-z0-9_-]+)==([^\s;]+)", _lock(), flags=re.MULTILINE))
+    lock = (project_root() / "requirements.lock").read_text(encoding="utf-8")
+    pins = dict(re.findall(r"^([a-z0-9_-]+)==([^\s;]+)", lock, flags=re.MULTILINE))
     found = {name: version.partition("+")[0] for name, version in record["packages"].items()}  # torch: 2.13.0+cpu
     older = [name for name, version in found.items() if pins.get(name, version) != version]
     if older:
@@ -177,7 +177,3 @@ def _changes(run: Run, record: dict[str, Any]) -> Iterator[str]:
     known = {name: read_data_state(name) for name in record["data"] if data_state_file(name).is_file()}
     if any(state.present and state.digest != record["data"][name] for name, state in known.items()):
         yield "data"
-
-
-def _lock() -> str:
-    return (project_root() / "requirements.lock").read_text(encoding="utf-8")
