@@ -4,8 +4,7 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Mapping
-from fnmatch import fnmatchcase
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,7 @@ from compendium.show import tables
 from compendium.show.tables import page
 from compendium.verdicts import earlier_runs
 from compendium.verdicts.layout import ours_text
-from compendium.verdicts.ledger import one_line
+from compendium.verdicts.ledger import any_matches, one_line
 from compendium.verdicts.printed import claims_file, printed_values
 from compendium.verdicts.verdicts import COLUMNS, in_paper_order, read_verdicts
 from compendium.verdicts.words import BASES, HEADLINE, VERDICTS
@@ -59,9 +58,8 @@ def collect(profile: str, runs: Mapping[str, Any], *, values: pd.DataFrame | Non
     folder = figures_dir(profile)
     own = values[values["run"].isin(list(runs))]
     # a run without claims, such as an introduction, need not leave a record
-    asked = {name for name, state in runs.items() if state.status == OK and name in set(own["run"])}
-    left = [name for name in runs if name in asked or (folder / name / RUN_FILE).is_file()]
-    read = [_read(folder / name, name) for name in left if runs[name].status == OK]
+    judges = {name: name in set(own["run"]) or (folder / name / RUN_FILE).is_file() for name in runs}
+    read = [_read(folder / name, name) for name, state in runs.items() if state.status == OK and judges[name]]
     judged = pd.concat(read, ignore_index=True) if read else _frame([])
     missing = values[values["paper"].isin(own["paper"]) & ~values["claim_id"].isin(judged["claim_id"])]
     absent = _absent(missing, runs, profile)
@@ -142,7 +140,7 @@ def headline_table(verdicts: pd.DataFrame, profile: str = "paper") -> pd.DataFra
     """
     rows = []
     for entry in claims_file()["headline"]:
-        own = verdicts[[any(fnmatchcase(name, p) for p in entry["values"]) for name in verdicts["claim_id"]]]
+        own = _matching(verdicts, entry["values"])
         if own.empty:
             continue
         runs = [name for name in dict.fromkeys(own["run"]) if (figures_dir(profile) / name / RUN_FILE).is_file()]
@@ -167,12 +165,16 @@ def decisions(verdicts: pd.DataFrame) -> pd.DataFrame:
     """
     rows = []
     for entry in claims_file()["decided"]:
-        own = verdicts[[any(fnmatchcase(name, p) for p in entry["values"]) for name in verdicts["claim_id"]]]
+        own = _matching(verdicts, entry["values"])
         if len(own) and not entry["unit"].startswith("none"):
             how = {name: entry[name] for name in ("test", "unit", "margin")}
             claims = ", ".join(f"`{name}`" for name in entry["values"])
             rows.append({"claims": claims} | how | {"verdicts": tally(own["verdict"])})
     return pd.DataFrame(rows)
+
+
+def _matching(verdicts: pd.DataFrame, patterns: Iterable[str]) -> pd.DataFrame:
+    return verdicts[[any_matches(patterns, name) for name in verdicts["claim_id"]]]
 
 
 def _single(row: pd.Series) -> dict[str, str]:
@@ -215,11 +217,9 @@ def tally_apart(verdicts: pd.DataFrame) -> str:
 def _untested(verdicts: pd.DataFrame) -> pd.DataFrame:
     """Return the reasons for *no data*, with the tables and the number of printed values that each concerns."""
     absent = verdicts[verdicts["verdict"] == NO_DATA]
-    rows = []
-    for reason, own in absent.groupby("reason", sort=False):
-        named = own["paper"].astype(str) + ": " + ("Table " + own["table"]).replace("Table text", "text")
-        where = ", ".join(named.unique())
-        rows.append({"values": len(own), "paper": where, "missing": str(reason)})
+    named = absent["paper"].astype(str) + ": " + ("Table " + absent["table"]).replace("Table text", "text")
+    groups = named.groupby(absent["reason"], sort=False)
+    rows = [(len(own), ", ".join(own.unique()), reason) for reason, own in groups]
     return pd.DataFrame(rows, columns=["values", "paper", "missing"])
 
 
