@@ -232,7 +232,7 @@ def review(cell: str | None, profile: Profile, cores: int, out: Path | None, for
     from compendium.run import processes
 
     processes.guard()
-    print(f"\n{recompute(cell, profile, cores, force=force).text()}")
+    print(f"\n{recompute(cell, profile, cores, force=force)}")
     return 0
 
 

@@ -1,9 +1,11 @@
 """Find the compendium's folders, the mirror of the data sets and the folders that hold data sets on this machine."""
 
+import json
 import os
 import re
 import shutil
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
@@ -60,6 +62,11 @@ def figures_dir(profile: str) -> Path:
     """
     figures = output_root() / "figures"
     return figures if profile == "paper" else figures / profile
+
+
+def read_record(profile: str, run: str) -> dict[str, Any]:
+    """Return the record of a run's results, ``run.json`` in its folder."""
+    return json.loads((figures_dir(profile) / run / RUN_FILE).read_text(encoding="utf-8"))
 
 
 def mirror_address() -> str | None:

@@ -43,15 +43,12 @@ def document(name: str) -> tuple[Path, str]:
     name : {"ledger", "data", "readme", "index", "replication"}
         The page: DEVIATIONS.md, data/README.md, README.md, data/paper/index.md or REPLICATION.md.
     """
-    root = project_root()
+    root, data = project_root(), data_dir()
+    if name in ("data", "readme"):
+        path, write = {"data": (data / "README.md", cards.page), "readme": (root / "README.md", pages.readme)}[name]
+        return path, write(path.read_text(encoding="utf-8"))
     if name == "index":
-        return data_dir() / "paper" / "index.md", layout.index_page()
-    if name == "data":
-        path = data_dir() / "README.md"
-        return path, cards.page(path.read_text(encoding="utf-8"))
-    if name == "readme":
-        path = root / "README.md"
-        return path, pages.readme(path.read_text(encoding="utf-8"))
+        return data / "paper" / "index.md", layout.index_page()
     verdicts = read_verdicts(figures_dir("paper") / VERDICTS_FILE)
     if name == "ledger":
         return root / "DEVIATIONS.md", ledger.page(verdicts)

@@ -11,6 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from compendium import paths
 from compendium.datasets.registry import readers_of
 from compendium.paths import REPLAY_FILE, RUN_FILE, figures_dir, project_root
 from compendium.run.definitions import Code, code_of
@@ -135,7 +136,7 @@ def is_current(run: Run) -> bool:
 def read_record(run: Run) -> dict[str, Any]:
     """Return the record of a run's committed results; early versions lacked some parts."""
     empty: dict[str, Any] = {"files": {}, "code": "", "modules": {}, "parameters": {}, "packages": {}, "data": {}}
-    return empty | json.loads((figures_dir("paper") / run.name / RUN_FILE).read_text(encoding="utf-8"))
+    return empty | paths.read_record("paper", run.name)
 
 
 def read_joins(run: Run) -> list[dict[str, Any]]:

@@ -1,7 +1,6 @@
 """All verdicts together: ``figures/verdicts.csv``, counts, and the page ``REPLICATION.md``."""
 
 import hashlib
-import json
 import os
 import re
 from collections.abc import Iterable, Mapping
@@ -10,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from compendium.paths import RUN_FILE, VERDICTS_FILE, figures_dir, project_root
+from compendium.paths import RUN_FILE, VERDICTS_FILE, figures_dir, project_root, read_record
 from compendium.show import tables
 from compendium.show.tables import page
 from compendium.verdicts import earlier_runs
@@ -59,7 +58,7 @@ def collect(profile: str, runs: Mapping[str, Any], *, values: pd.DataFrame | Non
     own = values[values["run"].isin(list(runs))]
     # a run without claims, such as an introduction, need not leave a record
     judges = {name: name in set(own["run"]) or (folder / name / RUN_FILE).is_file() for name in runs}
-    read = [_read(folder / name, name) for name, state in runs.items() if state.status == OK and judges[name]]
+    read = [_read(profile, name) for name, state in runs.items() if state.status == OK and judges[name]]
     judged = pd.concat(read, ignore_index=True) if read else _frame([])
     missing = values[values["paper"].isin(own["paper"]) & ~values["claim_id"].isin(judged["claim_id"])]
     absent = _absent(missing, runs, profile)
@@ -255,18 +254,17 @@ def _frame(rows: list[dict]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=list(COLUMNS)).astype({"low": float, "high": float})
 
 
-def _read(folder: Path, name: str) -> pd.DataFrame:
+def _read(profile: str, name: str) -> pd.DataFrame:
     """Return a run's verdicts, after checking that the run itself wrote them; no rows if it judged nothing."""
-    record = folder / RUN_FILE
-    if not record.is_file():
+    folder = figures_dir(profile) / name
+    if not (folder / RUN_FILE).is_file():
         raise CollectError(f"run {name} is ok but left no {RUN_FILE} in {folder}: run it again")
-    digest = json.loads(record.read_text(encoding="utf-8"))["files"].get(VERDICTS_FILE)
+    digest, file = read_record(profile, name)["files"].get(VERDICTS_FILE), folder / VERDICTS_FILE
     if digest is None:
         return _frame([])
-    content = (folder / VERDICTS_FILE).read_bytes()
-    if hashlib.sha256(content).hexdigest() != digest:
-        raise CollectError(f"{folder / VERDICTS_FILE} is not what run {name} wrote: run it again")
-    return read_verdicts(folder / VERDICTS_FILE)
+    if hashlib.sha256(file.read_bytes()).hexdigest() != digest:
+        raise CollectError(f"{file} is not what run {name} wrote: run it again")
+    return read_verdicts(file)
 
 
 def _absent(claims: pd.DataFrame, runs: Mapping[str, Any], profile: str) -> pd.DataFrame:
