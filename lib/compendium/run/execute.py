@@ -193,8 +193,8 @@ def _progress(
 
     try:
         yield {"on_cell_execute": start, "on_cell_executed": end}
-    finally:
-        for timer in timers:
+    finally:  # a cell that failed has no end
+        for timer in timers[-1:]:
             timer.cancel()
 
 

@@ -13,6 +13,7 @@ from compendium.paths import RUN_FILE, VERDICTS_FILE, figures_dir, project_root,
 from compendium.show import tables
 from compendium.show.tables import page
 from compendium.verdicts import earlier_runs
+from compendium.verdicts.cells import row_of, tables_of
 from compendium.verdicts.layout import ours_text
 from compendium.verdicts.ledger import any_matches, one_line
 from compendium.verdicts.printed import claims_file, printed_values
@@ -149,7 +150,7 @@ def headline_table(verdicts: pd.DataFrame, profile: str = "paper") -> pd.DataFra
         if len(own) == 1:
             row |= _single(own.iloc[0])
         if "shown" in entry and runs:
-            row["ours"] = _measured(figures_dir(profile), **entry["shown"]) or row["ours"]
+            row["ours"] = _measured(profile, **entry["shown"]) or row["ours"]
         rows.append(row | {"basis": ", ".join(dict.fromkeys(own["basis"])), "results": links})
     return pd.DataFrame(rows, columns=["paper", "claim", "printed", "ours", "verdict", "basis", "results"])
 
@@ -185,19 +186,14 @@ def _single(row: pd.Series) -> dict[str, str]:
     return {"printed": str(row["printed"]), "ours": ours, "verdict": f"{row['verdict']} {links}".strip()}
 
 
-def _measured(folder: Path, table: str, row: Mapping[str, str]) -> str:
+def _measured(profile: str, table: str, row: Mapping[str, str]) -> str:
     """Return the attack behind a claim in words, from ``RUN/TABLE``, with interval and chance; empty without a row."""
-    path = folder / f"{table}.csv"
-    frame = pd.read_csv(path) if path.is_file() else pd.DataFrame()
-    if not {*row, "score", "low", "high", "n", "chance"} <= set(frame):
+    frame = tables_of(profile, "")(table)
+    own = None if frame is None else row_of(frame, "; ".join(map("=".join, row.items())), table)
+    if own is None:
         return ""
-    own = frame[(frame[list(row)] == list(row.values())).all(axis=1)]
-    if len(own) != 1:
-        return ""
-    text = {name: tables.number_text(own[name].item(), 3) for name in ("score", "low", "high", "chance")}
-    ends = f"[{text['low']}, {text['high']}]"
-    what = f"accuracy on {row['level']}s"
-    return f"{what} {text['score']} {ends} ({own['n'].item()}), chance {text['chance']}"
+    score, low, high, chance = (tables.number_text(float(own[name]), 3) for name in ("score", "low", "high", "chance"))
+    return f"accuracy on {row['level']}s {score} [{low}, {high}] ({own['n']}), chance {chance}"
 
 
 def tally(verdicts: pd.Series) -> str:
