@@ -108,7 +108,8 @@ class Parameter:
 
     @cached_property
     def _adapter(self) -> TypeAdapter[Any]:
-        kind: Any = Annotated[_TYPES[self._parts["item"]], self._limits or AfterValidator(self._choose)]
+        item = _TYPES[self._parts["item"]]
+        kind: Any = Annotated[item, self._limits or AfterValidator(self._choose)]
         if self._parts["many"]:
             kind = Annotated[list[kind], BeforeValidator(_items)]
         if self._parts["optional"]:
