@@ -149,19 +149,10 @@ def _execute(notebook: Path, output: Path, values: dict[str, Any], log: TextIO, 
     os.environ.setdefault("JUPYTER_PREFER_ENV_PATH", "1")
     os.environ[BATCH] = "1"  # no bars in the notebook and in the log
     _do_without_home()
+    kernel = {"kernel_name": KERNEL, "language": "python", "start_timeout": KERNEL_SECONDS}
+    streams = {"stdout_file": log, "stderr_file": log, "progress_bar": False}
     with _kernel_errors_to(log):
-        papermill.execute_notebook(
-            str(notebook),
-            str(output),
-            parameters=values,
-            kernel_name=KERNEL,
-            language="python",
-            start_timeout=KERNEL_SECONDS,
-            progress_bar=False,
-            stdout_file=log,
-            stderr_file=log,
-            **hooks,
-        )
+        papermill.execute_notebook(str(notebook), str(output), parameters=values, **kernel, **streams, **hooks)
 
 
 def _do_without_home() -> None:

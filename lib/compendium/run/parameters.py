@@ -75,9 +75,8 @@ class Parameter:
             return self._adapter.validate_python(value, strict=not isinstance(value, str))
         except ValidationError as error:
             wrong = error.errors()[0]["msg"].removeprefix("Value error, ")
-            raise ValueError(
-                wrong[0].lower() + wrong[1:] + (f"; allowed: {self.allowed}" if self._limits else "")
-            ) from None
+            allowed = f"; allowed: {self.allowed}" if self._limits else ""
+            raise ValueError(f"{wrong[0].lower()}{wrong[1:]}{allowed}") from None
 
     @cached_property
     def choices(self) -> tuple[Any, ...]:
