@@ -190,7 +190,7 @@ def replay(cores: int, runs: Sequence[str], against: str | None, code: str | Non
     from compendium.run.runs import read_runs, select
 
     chosen = [run for run in select(read_runs(), runs, "paper").values() if not run.missing(store.available)]
-    options = {"code": code, "cores": cores, "every": every}
+    options: dict[str, Any] = {"code": code, "cores": cores, "every": every}
     ended = replaying.replay(chosen, against, say=lambda one: click.echo(one.text()), **options)
     joined, failed = sum(one.joined for one in ended), sum(one.kind == replaying.FAILED for one in ended)
     minutes = sum(one.seconds for one in ended) / 60
@@ -269,7 +269,7 @@ def lessons(out: Path | None) -> int:
 @OUT
 @click.option("--epochs", type=COUNT, default=5, help="Training epochs of each autoencoder (5).")
 @click.option("--inference-epochs", type=COUNT, default=5, help="Epochs of each inference model (5).")
-def export(out: Path | None, **epochs: int) -> int:
+def export(out: Path | None, **epochs: Any) -> int:
     """Write paper 3's networks on MotionSense and edge.pyz for a board to build/edge."""
     from compendium.papers.paper3.edge_bundles import write_all
     from compendium.paths import build_dir

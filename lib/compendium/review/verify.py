@@ -45,8 +45,9 @@ def document(name: str) -> tuple[Path, str]:
     """
     root, data = project_root(), data_dir()
     if name in ("data", "readme"):
-        path, write = {"data": (data / "README.md", cards.page), "readme": (root / "README.md", pages.readme)}[name]
-        return path, write(path.read_text(encoding="utf-8"))
+        path = (data if name == "data" else root) / "README.md"
+        text = path.read_text(encoding="utf-8")
+        return path, cards.page(text) if name == "data" else pages.readme(text)
     if name == "index":
         return data / "paper" / "index.md", layout.index_page()
     verdicts = read_verdicts(figures_dir("paper") / VERDICTS_FILE)

@@ -202,7 +202,8 @@ def _play(run: Run, side: Side) -> _Played:
     digests = {name: digest_of(path) for name, path in files.items() if name not in _NO_RESULT}
     noted = json.loads(ran.read_text(encoding="utf-8"))
     failure = "" if digests else "it wrote no files"  # equal by that would say nothing
-    return _Played(digests, frozenset(map(tuple, noted["functions"])), noted["seconds"], failure)
+    functions = frozenset((file, name) for file, name in noted["functions"])
+    return _Played(digests, functions, noted["seconds"], failure)
 
 
 def _environment(side: Side, out: Path) -> dict[str, str]:
