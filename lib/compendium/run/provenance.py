@@ -236,7 +236,7 @@ class Run:
 
     def _words(self, kind: str, name: str, caption: str, given: Mapping[str, Any]) -> captions.Words:
         own = captions.Words(caption, title=captions.headline(caption))
-        found = own if caption else self._captions.words(kind, name, self._given | given)
+        found = own if caption else self._captions.words(kind, name, {**self._given, **given})
         return replace(found, caption=self._stamped(found.caption))
 
     def _add(self, name: str, content: bytes, words: captions.Words) -> None:
