@@ -1,5 +1,6 @@
 """Find the compendium's folders, the mirror of the data sets and the folders that hold data sets on this machine."""
 
+import hashlib
 import json
 import os
 import re
@@ -62,6 +63,11 @@ def figures_dir(profile: str) -> Path:
     """
     figures = output_root() / "figures"
     return figures if profile == "paper" else figures / profile
+
+
+def digest_of(path: Path) -> str:
+    """Return the SHA-256 of a file."""
+    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def read_record(profile: str, run: str) -> dict[str, Any]:

@@ -8,8 +8,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from compendium.paths import project_root
-from compendium.run.states import digest_of
+from compendium.paths import digest_of, project_root
 from sensorprivacy.paths import write_atomically
 
 COURSE = "sensor-privacy"

@@ -94,7 +94,7 @@ def write_archive(folder: Path | None = None) -> Path:
 def _files(root: Path) -> list[str]:
     """Return the files that git knows."""
     if (listed := git("ls-files", "-z")) is None:
-        raise RuntimeError(f"git knows no files of {root}: make the pack in a clone of the repository")
+        raise RuntimeError(f"git knows no files of {root}: a pack needs a clone of the repository")
     return [name for name in listed.split("\0") if (root / name).is_file()]
 
 

@@ -13,12 +13,12 @@ from typing import Any
 
 from compendium import paths
 from compendium.datasets.registry import readers_of
-from compendium.paths import REPLAY_FILE, RUN_FILE, figures_dir, project_root
+from compendium.paths import REPLAY_FILE, RUN_FILE, digest_of, figures_dir, project_root
 from compendium.run.definitions import Code, code_of
 from compendium.run.modules import NEVER, file_of, imports_of, module_of, resolve
 from compendium.run.parameters import ParameterError, code_cells, complete, read_parameters
 from compendium.run.runs import Run
-from compendium.run.states import data_state_file, digest_of, json_value, read_data_state
+from compendium.run.states import data_state_file, json_value, read_data_state
 
 COMPUTED, CARRIED, STALE, WRONG, ABSENT = "computed", "carried over", "stale", "wrong", "absent"
 """States of results.

@@ -23,13 +23,13 @@ from pathlib import Path
 from typing import Any
 
 from compendium import paths
-from compendium.paths import build_dir, figures_dir, project_root
+from compendium.paths import build_dir, digest_of, figures_dir, project_root
 from compendium.run import replayed
 from compendium.run.committed import reaches, read_joins, read_record, versions
 from compendium.run.definitions import NOTEBOOK, Code, code_of, forget
 from compendium.run.parameters import read_parameters
 from compendium.run.runs import Run
-from compendium.run.states import digest_of, git, json_bytes
+from compendium.run.states import git, json_bytes
 from sensorprivacy.paths import write_atomically
 
 SAME, DIFFERS, UNSEEN = "same", "differs", "not executed"

@@ -4,7 +4,6 @@ A run writes its own status file, which Snakemake sees as its output. So a run s
 disappears or changes, and at no other time.
 """
 
-import hashlib
 import json
 import os
 import subprocess
@@ -13,7 +12,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from compendium.paths import build_dir, figures_dir, output_root, project_root
+from compendium.paths import build_dir, digest_of, figures_dir, output_root, project_root
 from sensorprivacy.paths import write_atomically
 
 OK, NO_DATA, FAILED, NOT_RUN = "ok", "no data", "failed", "not run"
@@ -124,11 +123,6 @@ def outputs(run: str, profile: str) -> dict[str, str]:
     files = (path for path in sorted(folder.rglob("*")) if path.is_file())
     stable = (path for path in files if path.name != "machine.json" and "drawn" not in path.relative_to(folder).parts)
     return {in_checkout(path, output_root()): digest_of(path) for path in stable}
-
-
-def digest_of(path: Path) -> str:
-    """Return the SHA-256 of a file."""
-    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def in_checkout(path: Path, root: Path | None = None) -> str:

@@ -1,6 +1,5 @@
 """All verdicts together: ``figures/verdicts.csv``, counts, and the page ``REPLICATION.md``."""
 
-import hashlib
 import os
 import re
 from collections.abc import Iterable, Mapping
@@ -9,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from compendium.paths import RUN_FILE, VERDICTS_FILE, figures_dir, project_root, read_record
+from compendium.paths import RUN_FILE, VERDICTS_FILE, digest_of, figures_dir, project_root, read_record
 from compendium.show import tables
 from compendium.show.tables import page
 from compendium.verdicts import earlier_runs
@@ -258,7 +257,7 @@ def _read(profile: str, name: str) -> pd.DataFrame:
     digest, file = read_record(profile, name)["files"].get(VERDICTS_FILE), folder / VERDICTS_FILE
     if digest is None:
         return _frame([])
-    if hashlib.sha256(file.read_bytes()).hexdigest() != digest:
+    if digest_of(file) != digest:
         raise CollectError(f"{file} is not what run {name} wrote: run it again")
     return read_verdicts(file)
 

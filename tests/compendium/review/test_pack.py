@@ -62,7 +62,7 @@ def test_a_copy_without_git_is_told_so(tmp_path, monkeypatch, capsys):
     """It has files of which nobody says whether they may leave."""
     monkeypatch.setattr(pack_module, "git", lambda *words: None)
     assert main(["review", "--out", str(tmp_path / "pack")]) == 1
-    assert "make the pack in a clone of the repository" in capsys.readouterr().err
+    assert "a pack needs a clone of the repository" in capsys.readouterr().err
     assert not list(tmp_path.iterdir())
 
 
