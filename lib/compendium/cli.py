@@ -6,6 +6,7 @@ import sys
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -40,7 +41,7 @@ def _run(words: list[str]) -> int:
         error.show()
         return error.exit_code
     except click.Abort:
-        print(f"interrupted{'; finished runs are kept' if words[0] == 'reproduce' else ''}", file=sys.stderr)
+        print(f"interrupted{'; finished runs are kept' * (words[0] == 'reproduce')}", file=sys.stderr)
         return INTERRUPTED
     except ModuleNotFoundError as error:
         if (error.name or "").startswith(("compendium", "sensor")):
@@ -71,9 +72,7 @@ compendium.add_command(data)
 @click.option("--show", is_flag=True, help="Show the notebook's parameters and run nothing.")
 @click.option("-o", "--output", type=FILE, help="File for the executed notebook (build/executed/<run>.ipynb).")
 @click.option("--log", type=FILE, help="File for the notebook's printed output (build/logs/<run>.log).")
-def run(
-    notebook: Path, parameters: Sequence[tuple[str, str]], show: bool, output: Path | None, log: Path | None
-) -> int:
+def run(notebook: Path, parameters: Sequence[tuple[str, str]], show: bool, **files: Path | None) -> int:
     """Execute a notebook with checked parameters."""
     from compendium.run import execute, processes
     from compendium.run.parameters import describe, read_parameters
@@ -83,7 +82,7 @@ def run(
         return 0
     processes.guard()
     try:
-        done = execute.run(notebook, dict(parameters), output=output, log=log, say=partial(print, flush=True))
+        done = execute.run(notebook, dict(parameters), say=partial(print, flush=True), **files)
     except execute.NotebookFailedError as error:
         print(f"{notebook.stem}: {error}", file=sys.stderr)
         return 1
@@ -101,32 +100,28 @@ def run(
 @click.option("--no-data", is_flag=True, help="Download no data set; runs without theirs are skipped.")
 @click.option("--executor", metavar="NAME", help="Run as jobs of a cluster, --cores at a time, such as slurm.")
 @click.option("--list", "listed", is_flag=True, help="List all runs with their minutes and run nothing.")
-def reproduce(
-    profile: Profile, cores: int, runs: Sequence[str], dry_run: bool, no_data: bool, executor: str, listed: bool
-) -> int:
+def reproduce(profile: Profile, runs: Sequence[str], no_data: bool, listed: bool, **how: Any) -> int:
     """Run every notebook that is out of date, then the report. Download the data sets that they need.
 
     With names of runs, only these; * stands for any part. Runs whose results they read are repeated only if those are
     out of date.
     """
-    from compendium.run.runs import check_runs, read_runs, select
+    from compendium.run.runs import read_runs, select
 
     selected = select(read_runs(), runs, profile)
     if listed:
         for one in selected.values():
             print(f"{one.name:36} {one.minutes[profile]:5g} min  {one.about}")
         return 0
-    from compendium.datasets import store
     from compendium.run import processes
     from compendium.run import reproduce as batch
     from compendium.run.screen import summary
     from compendium.run.states import FAILED
 
-    check_runs(selected.values(), store.names())
     processes.guard()
-    look = batch.Looker(download=not (no_data or dry_run))
-    ended = batch.reproduce(profile, look, cores=cores, only=runs, dry_run=dry_run, executor=executor)
-    if not dry_run:
+    look = batch.Looker(download=not (no_data or how["dry_run"]))
+    ended = batch.reproduce(profile, look, only=runs, **how)
+    if not how["dry_run"]:
         from compendium.book.overview import write_overview  # here, because it imports pandas
 
         print(f"\n{summary(ended, profile, write_overview(ended, profile))}")
@@ -136,34 +131,26 @@ def reproduce(
 @compendium.command()
 @click.argument("what", type=click.Choice(["ledger", "data", "readme", "index", "verdicts"]))
 @click.option("--profile", type=click.Choice(PROFILES), default="paper", help="Verdicts of these runs (paper).")
-@click.option("--check", is_flag=True, help="Write no verdicts; exit with 1 if they do not follow from the tables.")
-def report(what: str, profile: Profile, check: bool) -> int:
+def report(what: str, profile: Profile) -> int:
     """Write a page again, or the verdicts from the runs' tables.
 
     WHAT is ledger (DEVIATIONS.md), data (data/README.md), readme (the findings of README.md), index
     (data/paper/index.md) or verdicts (those of all runs).
     """
-    if what == "verdicts":
-        return _verdicts(profile, check)
     from compendium.review.verify import document
-
-    path, text = document(what)
-    path.write_text(text, encoding="utf-8", newline="\n")
-    print(path)
-    return 0
-
-
-def _verdicts(profile: str, check: bool) -> int:
-    """Write the verdicts that follow from the runs' tables, or print where the files differ from them."""
     from compendium.verdicts import recompute
 
+    if what != "verdicts":
+        path, text = document(what)
+        path.write_text(text, encoding="utf-8", newline="\n")
+        print(path)
+        return 0
     differ = recompute.differences(profile)
     if len(differ):
         print(differ.to_string(index=False))
-    if not check:
-        recompute.write(profile)
-    print(f"{len(recompute.judged_runs(profile))} runs, {len(differ)} cells of their verdicts differ")
-    return int(check and len(differ) > 0)
+    recompute.write(profile)
+    print(f"{len(recompute.judged_runs(profile))} runs, {len(differ)} cells of their verdicts differed")
+    return 0
 
 
 @compendium.command()
@@ -174,16 +161,16 @@ def verify() -> int:
     stale. The exit code is 1 if a file or a page does not follow from its record, or if a run is stale: other code,
     parameters, packages or data made its results.
     """
-    from compendium.review.verify import verify as findings
-    from compendium.run.committed import ABSENT, CARRIED, COMPUTED, CURRENT, STALE, WRONG
+    from compendium.review import verify
+    from compendium.run.committed import ABSENT, CARRIED, COMPUTED, STALE, WRONG
 
-    found = findings()
-    for one in found.itertuples():
+    kinds = []
+    for one in verify.verify().itertuples():
         print(f"{one.kind:12} {one.where}: {one.what}")
-    counts = [(int((found["kind"] == kind).sum()), kind) for kind in (WRONG, STALE, COMPUTED, CARRIED)]
-    print(", ".join(f"{count} {kind}" for count, kind in counts), end="")
-    print(f", {int((found['kind'] == ABSENT).sum())} runs without results")
-    return int(bool((~found["kind"].isin([*CURRENT, ABSENT])).any()))
+        kinds.append(one.kind)
+    counts = ", ".join(f"{kinds.count(kind)} {kind}" for kind in (WRONG, STALE, COMPUTED, CARRIED))
+    print(f"{counts}, {kinds.count(ABSENT)} runs without results")
+    return int(WRONG in kinds or STALE in kinds)
 
 
 @compendium.command()
@@ -203,12 +190,11 @@ def replay(cores: int, runs: Sequence[str], against: str | None, code: str | Non
     from compendium.run.runs import read_runs, select
 
     chosen = [run for run in select(read_runs(), runs, "paper").values() if not run.missing(store.available)]
-    ended = replaying.replay(
-        chosen, against, code=code, cores=cores, every=every, say=lambda one: click.echo(one.text())
-    )
+    options: dict[str, Any] = {"code": code, "cores": cores, "every": every}
+    ended = replaying.replay(chosen, against, say=lambda one: click.echo(one.text()), **options)
     joined, failed = sum(one.joined for one in ended), sum(one.kind == replaying.FAILED for one in ended)
-    seconds = sum(one.seconds for one in ended)
-    print(f"{len(ended)} runs, {seconds / 60:.1f} minutes of one core: {joined} carried over, {failed} failed")
+    minutes = sum(one.seconds for one in ended) / 60
+    print(f"{len(ended)} runs, {minutes:.1f} minutes of one core: {joined} carried over, {failed} failed")
     return int(failed > 0)
 
 
@@ -244,7 +230,7 @@ def review(cell: str | None, profile: Profile, cores: int, out: Path | None, for
     from compendium.run import processes
 
     processes.guard()
-    print(f"\n{recompute(cell, profile, cores, force=force).text()}")
+    print(f"\n{recompute(cell, profile, cores, force=force)}")
     return 0
 
 
@@ -281,25 +267,20 @@ def lessons(out: Path | None) -> int:
 
 @compendium.command()
 @OUT
-@click.option("--model", type=FILE, metavar="FILE", help="Use a saved anonymizer instead of training one.")
 @click.option("--epochs", type=COUNT, default=5, help="Training epochs of each autoencoder (5).")
 @click.option("--inference-epochs", type=COUNT, default=5, help="Epochs of each inference model (5).")
-def export(out: Path | None, model: Path | None, epochs: int, inference_epochs: int) -> int:
+def export(out: Path | None, **epochs: Any) -> int:
     """Write paper 3's networks on MotionSense and edge.pyz for a board to build/edge."""
     from compendium.papers.paper3.edge_bundles import write_all
     from compendium.paths import build_dir
     from compendium.studies import prepare
-    from sensorprivacy import latent
     from sensorprivacy.paths import check_writable
-    from sensorrelease.boards import check_shape, write_program
+    from sensorrelease.boards import write_program
 
     folder = out or build_dir() / "edge"
     check_writable(folder if folder.exists() else folder.absolute().parent)
-    known = prepare("motionsense", "gender", epochs=epochs, inference_epochs=inference_epochs)
-    trained = latent.load(model) if model else known.anonymizer(known.inference_models())
-    if model:
-        check_shape(trained, known.test, model)
-    for bundle in write_all(known, trained, folder).values():
+    known = prepare("motionsense", "gender", **epochs)
+    for bundle in write_all(known, known.anonymizer(known.inference_models()), folder).values():
         print(f"{bundle.folder}  {sum(step.bytes for step in bundle.steps) / 1e6:.1f} MB, {len(bundle.steps)} files")
     print(f"{write_program(folder)}  copy the folder to a board and run: python3 edge.pyz measure --out board.json")
     return 0

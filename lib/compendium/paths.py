@@ -1,9 +1,12 @@
 """Find the compendium's folders, the mirror of the data sets and the folders that hold data sets on this machine."""
 
+import hashlib
+import json
 import os
 import re
 import shutil
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
@@ -17,33 +20,23 @@ _MARKS = ("notebooks", "data", "lib")
 def project_root() -> Path:
     """Return the folder of the compendium's checkout.
 
-    Looked for in this order: the environment variable ``SENSORPRIVACY_HOME``, the checkout that this package is
-    installed from (editable), the working directory and its parents.
-
     Returns
     -------
     pathlib.Path
-        Absolute path of the folder that holds ``notebooks/``, ``data/`` and ``lib/``.
+        Absolute path of the folder that holds ``notebooks/``, ``data/`` and ``lib/``: the one that the environment
+        variable ``SENSORPRIVACY_HOME`` names, or that of this package, which is installed from its checkout.
 
     Raises
     ------
     FileNotFoundError
-        If none of these is a checkout of the compendium.
+        If it is no checkout of the compendium.
     """
     named = os.environ.get("SENSORPRIVACY_HOME")
-    if named and not _is_root(Path(named).expanduser()):
-        what = "holds no notebooks/, data/ and lib/: point it at the checkout"
-        raise FileNotFoundError(f"SENSORPRIVACY_HOME={named} {what}")
-    if named:
-        return Path(named).expanduser().resolve()
-    here = Path.cwd().resolve()
-    for folder in (Path(__file__).resolve().parents[2], here, *here.parents):
-        if _is_root(folder):
-            return folder
-    raise FileNotFoundError(
-        f"no checkout of the compendium at or above {here}: go to its folder, or set SENSORPRIVACY_HOME to it; "
-        "commands for your own tables and recordings (minimize, compare, publish) need none"
-    )
+    folder = Path(named).expanduser().resolve() if named else Path(__file__).resolve().parents[2]
+    if all((folder / mark).is_dir() for mark in _MARKS):
+        return folder
+    what = f"SENSORPRIVACY_HOME={named}" if named else f"{folder}, from where this package is installed,"
+    raise FileNotFoundError(f"{what} holds no notebooks/, data/ and lib/: point SENSORPRIVACY_HOME at the checkout")
 
 
 def data_dir() -> Path:
@@ -72,6 +65,16 @@ def figures_dir(profile: str) -> Path:
     return figures if profile == "paper" else figures / profile
 
 
+def digest_of(path: Path) -> str:
+    """Return the SHA-256 of a file."""
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def read_record(profile: str, run: str) -> dict[str, Any]:
+    """Return the record of a run's results, ``run.json`` in its folder."""
+    return json.loads((figures_dir(profile) / run / RUN_FILE).read_text(encoding="utf-8"))
+
+
 def mirror_address() -> str | None:
     """Return the mirror of the data sets: a folder or an address; None if there is none.
 
@@ -86,10 +89,7 @@ def mirror_address() -> str | None:
 
 def remembered_mirror() -> str | None:
     """Return the mirror that `reproduce` used before in this checkout, even if it is gone; None if there is none."""
-    try:
-        file = _mirror_file()
-    except FileNotFoundError:  # no checkout
-        return None
+    file = _mirror_file()
     return file.read_text(encoding="utf-8").strip() if file.is_file() else None
 
 
@@ -110,12 +110,9 @@ def remember_mirror() -> None:
         _mirror_file().write_text(f"{absolute}\n", encoding="utf-8")
 
 
-def raw_folder() -> Path | None:
-    """Return ``data/raw`` of the checkout, or None if the package is used without a checkout."""
-    try:
-        return data_dir() / "raw"
-    except FileNotFoundError:
-        return None
+def raw_folder() -> Path:
+    """Return ``data/raw`` of the checkout."""
+    return data_dir() / "raw"
 
 
 def mirror() -> Path | str | None:
@@ -155,10 +152,7 @@ def command(words: str) -> str:
 
     `make` installs it into ``.venv``. In an environment of the user's own, it is on the path.
     """
-    try:
-        installed = (project_root() / ".venv").is_dir() or shutil.which("compendium") is None
-    except FileNotFoundError:  # no checkout
-        installed = False
+    installed = (project_root() / ".venv").is_dir() or shutil.which("compendium") is None
     return f"{'.venv/bin/' if installed else ''}compendium {words}"
 
 
@@ -180,7 +174,3 @@ def local_folders() -> list[Path]:
 
 def _mirror_file() -> Path:
     return build_dir() / "mirror.txt"
-
-
-def _is_root(folder: Path) -> bool:
-    return all((folder / mark).is_dir() for mark in _MARKS)

@@ -145,8 +145,9 @@ def test_a_corrupted_list_of_runs_is_refused_before_anything_runs(tmp_path, monk
     monkeypatch.setenv("SENSORPRIVACY_HOME", str(tmp_path))
     run = "  10_a:\n    about: x\n    minutes: {quick: 1, paper: 1}\n    needs: [titanik]\n"
     (tmp_path / "runs.yaml").write_text(f"runs:\n{run}")
-    assert main(["reproduce"]) == 2
-    assert "runs.yaml, 10_a: unknown data set 'titanik'" in said(capsys)
+    assert main(["reproduce"]) == 1
+    assert "Did you mean 'titanic'?" in said(capsys)
+    assert not (tmp_path / "build" / "runs").exists()
 
 
 @pytest.mark.slow

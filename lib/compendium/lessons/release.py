@@ -1,6 +1,5 @@
 """Make the student versions of the lessons with nbgrader: a course folder that a teacher can hand out and grade."""
 
-import hashlib
 import json
 import os
 import shutil
@@ -9,7 +8,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from compendium.paths import project_root
+from compendium.paths import digest_of, project_root
 from sensorprivacy.paths import write_atomically
 
 COURSE = "sensor-privacy"
@@ -62,23 +61,18 @@ def make_course(out: Path, notice: Callable[[str], object] = lambda _: None) -> 
     for lesson in lessons():
         source = out / "source" / lesson.stem / lesson.name
         source.parent.mkdir(parents=True, exist_ok=True)
-        if source.is_file() and _digest(source) not in (written.get(lesson.stem), _digest(lesson)):
+        if source.is_file() and digest_of(source) not in (written.get(lesson.stem), digest_of(lesson)):
             shown = source.relative_to(out).as_posix()
             notice(f"{shown} is changed and stays; the student version follows it. To get the lesson again, delete it.")
         else:
             shutil.copyfile(lesson, source)
-            written[lesson.stem] = _digest(source)
+            written[lesson.stem] = digest_of(source)
             write_atomically(out / WRITTEN, lambda path: path.write_text(json.dumps(written), encoding="utf-8"))
         checks = lesson.parent / "checks"  # nbgrader copies what lies beside a source to its student version
         shutil.copytree(checks, source.parent / "checks", ignore=_COMPILED, dirs_exist_ok=True)
         result = api.generate_assignment(lesson.stem, force=True, create=True)
         if not result["success"]:
-            raise RuntimeError(
-                f"nbgrader made no student version of {lesson.stem}: {result.get('error') or result.get('log')}"
-            )
+            why = result.get("error") or result.get("log")
+            raise RuntimeError(f"nbgrader made no student version of {lesson.stem}: {why}")
         made.append(out / "student" / lesson.stem / lesson.name)
     return made
-
-
-def _digest(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()

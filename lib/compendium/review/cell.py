@@ -3,7 +3,6 @@
 import difflib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import pandas as pd
 
@@ -16,53 +15,42 @@ from compendium.verdicts.layout import ours_text
 from compendium.verdicts.printed import printed_values
 from compendium.verdicts.verdicts import read_verdicts
 
+_Starts = Mapping[str, str]
 
-@dataclass(frozen=True)
-class Cell:
-    """A printed value with our committed one, and the one that was recomputed.
 
-    Attributes
+def _text(
+    place: str, profile: str, row: pd.Series, committed: pd.Series, dated: str, ran: _Starts, kept: _Starts
+) -> str:
+    """Return what is printed for the reviewer.
+
+    Parameters
     ----------
-    committed, recomputed : pandas.Series
-        Rows of ``verdicts.csv``.
-    run, profile : str
-        The run that gives the value, and the settings it was recomputed with.
     place : str
         The cell that holds our value: table, row and column.
+    profile : str
+        The settings that the value was recomputed with.
+    row, committed : pandas.Series
+        The recomputed and the committed row of ``verdicts.csv``.
     dated : str
         When the committed tables were made.
     ran, kept : mapping of str to str
         When each run started that was repeated for this value, and each that was up to date.
     """
-
-    committed: pd.Series
-    recomputed: pd.Series
-    run: str
-    profile: str
-    place: str
-    dated: str
-    ran: Mapping[str, str]
-    kept: Mapping[str, str]
-
-    def text(self) -> str:
-        """Return what is printed for the reviewer."""
-        row = self.recomputed
-        table = f"Table {row['table']}" if str(row["table"]).isdigit() else "text"
-        lines = [f"{row['claim_id']}: paper {row['paper']}, {table}, row {row['row']!r}, column {row['column']!r}"]
-        lines.append(f"printed     {row['printed']}")
-        computed = "selected from the log" if row["basis"] == "log" else "recomputed"
-        first = computed if self.run in self.ran else "kept"
-        width = max(len(first), 11)
-        for name, found, profile in ((first, row, self.profile), ("committed", self.committed, "paper")):
-            about = f"{found['verdict']} (basis {found['basis']}; {profile} profile)"
-            lines.append(f"{name:{width}} {_value(found)}  {about}")
-        lines.append(f"{'':{width}} from tables of {self.dated}")
-        lines += [f"reason      {row['reason']}"] if row["reason"] else []
-        lines += [f"run         {self.run}", f"cell        {self.place}"]
-        lines += [f"repeated    {name}, started {when}" for name, when in self.ran.items()]
-        again = "FORCE=1 repeats it"
-        lines += [f"not run     {name}: up to date since {when}; {again}" for name, when in self.kept.items()]
-        return "\n".join(lines)
+    table = f"Table {row['table']}" if str(row["table"]).isdigit() else "text"
+    computed = "selected from the log" if row["basis"] == "log" else "recomputed"
+    first = computed if row["run"] in ran else "kept"
+    width = max(len(first), 11)
+    lines = [f"{row['claim_id']}: paper {row['paper']}, {table}, row {row['row']!r}, column {row['column']!r}"]
+    lines.append(f"printed     {row['printed']}")
+    for name, found, settings in ((first, row, profile), ("committed", committed, "paper")):
+        about = f"{found['verdict']} (basis {found['basis']}; {settings} profile)"
+        lines.append(f"{name:{width}} {_value(found)}  {about}")
+    lines.append(f"{'':{width}} from tables of {dated}")
+    lines += [f"reason      {row['reason']}"] if row["reason"] else []
+    lines += [f"run         {row['run']}", f"cell        {place}"]
+    lines += [f"repeated    {name}, started {when}" for name, when in ran.items()]
+    lines += [f"not run     {name}: up to date since {when}; FORCE=1 repeats it" for name, when in kept.items()]
+    return "\n".join(lines)
 
 
 def _value(row: pd.Series) -> str:
@@ -87,8 +75,8 @@ def find(claim: str) -> "pd.Series[str]":
     return values[known == claim].iloc[0]
 
 
-def recompute(claim: str, profile: Profile, cores: int = 1, *, force: bool = False) -> Cell:
-    """Recompute what a printed value needs, and return both values.
+def recompute(claim: str, profile: Profile, cores: int = 1, *, force: bool = False) -> str:
+    """Recompute what a printed value needs, and return a text with both values.
 
     The run that the value's row in ``data/paper/paper-<n>.csv`` names, the runs before it and the report are repeated
     unless they are up to date. Then the cell is read again. A summary of other runs is repeated alone, from their
@@ -131,7 +119,7 @@ def recompute(claim: str, profile: Profile, cores: int = 1, *, force: bool = Fal
     kept = {each: when for each, when in now.items() if when == earlier[each]}
     ran = {each: when for each, when in now.items() if each not in kept}
     place = f"{value['our_table']}, {value['where']}, {value['our_column']}"
-    return Cell(committed, _row(claim, profile, run), run.name, profile, place, dated, ran, kept)
+    return _text(place, profile, _row(claim, profile, run), committed, dated, ran, kept)
 
 
 def _repeat(

@@ -43,15 +43,13 @@ def document(name: str) -> tuple[Path, str]:
     name : {"ledger", "data", "readme", "index", "replication"}
         The page: DEVIATIONS.md, data/README.md, README.md, data/paper/index.md or REPLICATION.md.
     """
-    root = project_root()
+    root, data = project_root(), data_dir()
+    if name in ("data", "readme"):
+        path = (data if name == "data" else root) / "README.md"
+        text = path.read_text(encoding="utf-8")
+        return path, cards.page(text) if name == "data" else pages.readme(text)
     if name == "index":
-        return data_dir() / "paper" / "index.md", layout.index_page()
-    if name == "data":
-        path = data_dir() / "README.md"
-        return path, cards.page(path.read_text(encoding="utf-8"))
-    if name == "readme":
-        path = root / "README.md"
-        return path, pages.readme(path.read_text(encoding="utf-8"))
+        return data / "paper" / "index.md", layout.index_page()
     verdicts = read_verdicts(figures_dir("paper") / VERDICTS_FILE)
     if name == "ledger":
         return root / "DEVIATIONS.md", ledger.page(verdicts)

@@ -52,8 +52,8 @@ def words_for(executor: str | None, jobs: int) -> list[str]:
         if shutil.which("sbatch") is None:
             raise OSError("there is no sbatch on this machine: start reproduce where jobs are submitted to Slurm")
         # A Slurm that keeps no accounts is asked by squeue for its jobs.
-        sacct = shutil.which("sacct")
-        kept = sacct is not None and subprocess.run([sacct, "--noheader"], capture_output=True).returncode == 0
+        asked = ["sacct", "--noheader"]
+        kept = shutil.which("sacct") is not None and subprocess.run(asked, capture_output=True).returncode == 0
         words += [] if kept else ["--slurm-status-command", "squeue", "--slurm-no-account"]
     return words
 
@@ -65,11 +65,8 @@ def left_jobs() -> list[str]:
         return []
     # A job's number, Snakemake's comment with the run's name, and the folder that it works in.
     asked = subprocess.run([squeue, "--noheader", "--format=%i|%k|%Z"], capture_output=True, text=True)
-    if asked.returncode != 0:
-        return []
-    jobs = [line.strip().split("|", 2) for line in asked.stdout.splitlines() if line.count("|") >= 2]
-    here = str(project_root())
-    return [number for number, comment, folder in jobs if comment.startswith("rule_") and folder == here]
+    answer = asked.stdout if asked.returncode == 0 else ""
+    return re.findall(rf"^\s*(\S+)\|rule_[^|\n]*\|{re.escape(str(project_root()))}$", answer, re.MULTILINE)
 
 
 def variables() -> dict[str, str]:
@@ -116,13 +113,13 @@ def _reported(run: str, profile: str) -> tuple[str | None, str]:
     """Return what Snakemake's log reports of a failed run, and the file with more; None if it reports nothing."""
     path = log_file("snakemake", profile)
     text = path.read_text(encoding="utf-8") if path.is_file() else ""
-    found = list(re.finditer(_BLOCK.format(re.escape(run)), text, re.DOTALL | re.MULTILINE))
+    found = re.findall(_BLOCK.format(re.escape(run)), text, re.DOTALL | re.MULTILINE)
     if not found:
         return None, ""
-    message, rest = found[-1]["message"], found[-1]["rest"]
+    message, rest = found[-1]
     noted = re.search(r"^    log: (.+) \(check log file", rest, re.MULTILINE)
     beside = project_root() / noted[1] if noted else path
-    more = in_checkout(beside) if beside.is_file() and beside.is_relative_to(project_root()) else in_checkout(path)
+    more = in_checkout(beside if beside.is_file() and beside.is_relative_to(project_root()) else path)
     if job := _JOB.search(message):
         return f"Slurm reports {job[2]} for job {job[1]}", more
     message = " ".join(_MORE.sub("", message).split())

@@ -1,7 +1,6 @@
 """What a run depends on, and whether its committed results are those of this state of the code, without running it."""
 
 import ast
-import hashlib
 import importlib.metadata
 import json
 import platform
@@ -12,8 +11,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from compendium import paths
 from compendium.datasets.registry import readers_of
-from compendium.paths import REPLAY_FILE, RUN_FILE, figures_dir, project_root
+from compendium.paths import REPLAY_FILE, RUN_FILE, digest_of, figures_dir, project_root
 from compendium.run.definitions import Code, code_of
 from compendium.run.modules import NEVER, file_of, imports_of, module_of, resolve
 from compendium.run.parameters import ParameterError, code_cells, complete, read_parameters
@@ -112,7 +112,7 @@ def findings(run: Run) -> Iterator[tuple[str, str, str]]:
     record = read_record(run)
     for name, digest in record["files"].items():
         path = folder / name
-        if not path.is_file() or hashlib.sha256(path.read_bytes()).hexdigest() != digest:
+        if not path.is_file() or digest_of(path) != digest:
             yield WRONG, f"figures/{run.name}/{name}", "is missing" if not path.is_file() else "was changed"
     code = code_of(run.notebook, project_root() / "lib", run.reads)
     joins = read_joins(run)
@@ -136,7 +136,7 @@ def is_current(run: Run) -> bool:
 def read_record(run: Run) -> dict[str, Any]:
     """Return the record of a run's committed results; early versions lacked some parts."""
     empty: dict[str, Any] = {"files": {}, "code": "", "modules": {}, "parameters": {}, "packages": {}, "data": {}}
-    return empty | json.loads((figures_dir("paper") / run.name / RUN_FILE).read_text(encoding="utf-8"))
+    return empty | paths.read_record("paper", run.name)
 
 
 def read_joins(run: Run) -> list[dict[str, Any]]:
@@ -164,13 +164,13 @@ def _code_words(before: dict[str, str], code: Code) -> str:
 
 def _changes(run: Run, record: dict[str, Any]) -> Iterator[str]:
     """Yield what, besides the code, is no longer as it was when the run was made."""
-    try:
+    values: dict[str, Any] = {}
+    with suppress(ParameterError):
         values = complete(read_parameters(run.notebook), run.values("paper"))
-        if record["parameters"] != {name: json_value(name, value) for name, value in values.items()}:
-            yield "parameters"
-    except ParameterError:
+    if not values or record["parameters"] != {name: json_value(value) for name, value in values.items()}:
         yield "parameters"
-    pins = dict(re.findall(r"^([a-z0-9_-]+)==([^\s;]+)", _lock(), flags=re.MULTILINE))
+    lock = (project_root() / "requirements.lock").read_text(encoding="utf-8")
+    pins = dict(re.findall(r"^([a-z0-9_-]+)==([^\s;]+)", lock, flags=re.MULTILINE))
     found = {name: version.partition("+")[0] for name, version in record["packages"].items()}  # torch: 2.13.0+cpu
     older = [name for name, version in found.items() if pins.get(name, version) != version]
     if older:
@@ -178,7 +178,3 @@ def _changes(run: Run, record: dict[str, Any]) -> Iterator[str]:
     known = {name: read_data_state(name) for name in record["data"] if data_state_file(name).is_file()}
     if any(state.present and state.digest != record["data"][name] for name, state in known.items()):
         yield "data"
-
-
-def _lock() -> str:
-    return (project_root() / "requirements.lock").read_text(encoding="utf-8")

@@ -40,26 +40,9 @@ _KINDS_OF_FIELD = ("ClassVar", "InitVar", "KW_ONLY")
 _NO_RESULT = ("warnings.warn", "print")
 
 
-def code_digest(notebook: Path, lib: Path, sets: Iterable[str] = ()) -> str:
-    """Return the SHA-256 of a notebook's cells and of all definitions that they reach.
-
-    It is the same on every machine and for every version of Python.
-
-    Parameters
-    ----------
-    notebook : path
-        The notebook.
-    lib : path
-        The folder that holds the packages.
-    sets : iterable of str
-        The data sets that the run reads, by name or path: their readers count.
-    """
-    return code_of(notebook, lib, tuple(sets)).digest
-
-
 @cache  # many runs share a notebook
 def code_of(notebook: Path, lib: Path, sets: tuple[str, ...]) -> "Code":
-    """Return the code of a run; see `code_digest`."""
+    """Return the code of a run, read once."""
     return Code(notebook, lib, sets)
 
 
@@ -70,12 +53,21 @@ def forget() -> None:
 
 
 class Code:
-    """The code of a run: cells of a notebook and the definitions that they reach; see `code_digest`.
+    """The code of a run: cells of a notebook and the definitions that they reach.
+
+    Parameters
+    ----------
+    notebook : path
+        The notebook.
+    lib : path
+        The folder that holds the packages.
+    sets : iterable of str
+        The data sets that the run reads, by name or path: their readers count.
 
     Attributes
     ----------
     digest : str
-        The digest of all.
+        The SHA-256 of all, the same on every machine and for every version of Python.
     used : dict of str to dict
         For each definition, by its dotted name, the names in it and the definitions that they stand for. The first,
         `NOTEBOOK`, stands for the cells.
@@ -249,10 +241,8 @@ class _Reading:
         return self._fields(node)
 
     def _said_functiondef(self, node: ast.FunctionDef) -> str:
-        outer, head = (
-            self._locals,
-            self._fields(node, "returns", "body"),
-        )  # defaults are no part of the function's scope
+        outer = self._locals
+        head = self._fields(node, "returns", "body")  # defaults are no part of the function's scope
         self._locals = dict.fromkeys(_local_names(node), "") if outer is None else outer
         body = self._said(_without_docstring(node.body))
         self._locals = outer

@@ -136,9 +136,8 @@ def run(
 def without_error_stream(output: Path) -> None:
     """Remove warnings and progress from an executed notebook, so that it is fit to read; the log has them."""
     notebook = nbformat.read(output, as_version=4)
-    for cell in notebook.cells:
-        if cell.cell_type == "code":
-            cell.outputs = [each for each in cell.outputs if each.get("name") != "stderr"]
+    for cell in (cell for cell in notebook.cells if cell.cell_type == "code"):
+        cell.outputs = [each for each in cell.outputs if each.get("name") != "stderr"]
     nbformat.write(notebook, output)
 
 
@@ -150,19 +149,10 @@ def _execute(notebook: Path, output: Path, values: dict[str, Any], log: TextIO, 
     os.environ.setdefault("JUPYTER_PREFER_ENV_PATH", "1")
     os.environ[BATCH] = "1"  # no bars in the notebook and in the log
     _do_without_home()
+    kernel = {"kernel_name": KERNEL, "language": "python", "start_timeout": KERNEL_SECONDS}
+    streams = {"stdout_file": log, "stderr_file": log, "progress_bar": False}
     with _kernel_errors_to(log):
-        papermill.execute_notebook(
-            str(notebook),
-            str(output),
-            parameters=values,
-            kernel_name=KERNEL,
-            language="python",
-            start_timeout=KERNEL_SECONDS,
-            progress_bar=False,
-            stdout_file=log,
-            stderr_file=log,
-            **hooks,
-        )
+        papermill.execute_notebook(str(notebook), str(output), parameters=values, **kernel, **streams, **hooks)
 
 
 def _do_without_home() -> None:
@@ -194,8 +184,8 @@ def _progress(
 
     try:
         yield {"on_cell_execute": start, "on_cell_executed": end}
-    finally:
-        for timer in timers:
+    finally:  # a cell that failed has no end
+        for timer in timers[-1:]:
             timer.cancel()
 
 
@@ -215,16 +205,10 @@ def _short(error: Any, notebook: Path, unfinished: Path, log: Path) -> str:
     """Return a failure in a few lines: the cell, its error, and the files with more."""
     where, what = "", f"{type(error).__name__}: {error}"
     if hasattr(error, "ename"):  # papermill's own error carries the notebook's error and traceback
-        where = f" in cell [{error.exec_count}]{_offending_line(error)}"
+        cell = _ANSI.sub("", "\n".join(error.traceback or [])).split("File ", 1)[0]
+        arrow = re.search(r"^-+> *\d+ (.+)$", cell, re.MULTILINE)  # IPython's mark of the line that raised the error
+        where = f" in cell [{error.exec_count}]{f': {arrow[1].strip()}' if arrow else ''}"
         what = f"{error.ename}: {error.evalue}"
     partial = f"the notebook up to that cell: {unfinished}" if unfinished.is_file() else "nothing was executed"
     lines = _ANSI.sub("", what).strip().splitlines() or [""]
     return "\n".join([f"{notebook.name} failed{where}", *(f"  {line}" for line in lines[:12]), partial, f"log: {log}"])
-
-
-def _offending_line(error: Any) -> str:
-    """Return the cell's line that raised the error; IPython's traceback marks it with an arrow."""
-    traceback = _ANSI.sub("", "\n".join(error.traceback or []))
-    cell = traceback.split("File ", 1)[0]
-    arrow = re.search(r"^-+> *\d+ (.+)$", cell, re.MULTILINE)
-    return f": {arrow[1].strip()}" if arrow else ""

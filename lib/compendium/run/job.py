@@ -34,21 +34,18 @@ def perform(name: str, profile: str) -> RunState:
 
 def hindered(run: Run, runs: Mapping[str, Run], profile: str) -> RunState | None:
     """Return why a run cannot start, or None. An absent data set is no failure; a corrupt one is."""
-    missing = [states.read_data_state(name) for name in _missing(run)]
+    missing = [states.read_data_state(name) for name in run.missing(states.is_present)]
     if broken := [state.reason for state in missing if state.broken]:
         return RunState(FAILED, "; ".join(broken))
     if missing:
         return RunState(NO_DATA, "; ".join(f"{state.name} is not on this machine: {state.how}" for state in missing))
     earlier = {name: states.read_status(name, profile) for name in before(run, runs)}
     # Later runs do without a run whose data set is absent or corrupt.
-    failed = [name for name, state in earlier.items() if state.status == FAILED and not _missing(runs[name])]
+    absent = [name for name in earlier if runs[name].missing(states.is_present)]
+    failed = [name for name, state in earlier.items() if state.status == FAILED and name not in absent]
     causes = {f"{name} failed" for name in failed}
     causes |= {state.reason for state in earlier.values() if state.blocked}
     return RunState(NOT_RUN, "; ".join(sorted(causes))) if causes else None
-
-
-def _missing(run: Run) -> list[str]:
-    return run.missing(lambda name: states.read_data_state(name).present)
 
 
 def _executed(run: Run, profile: str) -> RunState:
@@ -110,32 +107,26 @@ def planned(runs: Mapping[str, Run], selected: Iterable[str], profile: str | Non
     are those of this state of the code: nobody waits for hours to repeat a summary.
     """
     wanted = {*selected, *(name for name, run in runs.items() if run.after_all)}
-    waiting, found, seen = [*wanted], set[str](), set(wanted)
-    while waiting:
-        found.add(name := waiting.pop())
-        later = set(before(runs[name], runs)) - seen
-        seen |= later
-        waiting += [each for each in later if profile != "paper" or not _taken(runs[each])]
+    found, asked = set(wanted), set(wanted)
+    for name in reversed(list(runs)):  # in the file's order, later runs come after earlier ones
+        for each in set(before(runs[name], runs)) - asked if name in found else ():
+            asked.add(each)
+            taken = profile == "paper" and not states.status_file(each, "paper").is_file() and is_current(runs[each])
+            found |= set() if taken else {each}
     return [name for name in runs if name in found]
-
-
-def _taken(run: Run) -> bool:
-    return not states.status_file(run.name, "paper").is_file() and is_current(run)
 
 
 def _job(run: Run, earlier: Iterable[str], minutes: float, profile: str) -> Job:
     """Return the job of a run that comes after some runs; `minutes` pass until the last run after it has ended."""
     waits = [states.data_state_file(name) for name in run.sets]
     waits += [states.status_file(name, profile) for name in earlier if name != run.name]
-    values = run.values(profile)
-    read = (*run.sets, str(values.get("dataset", "")))
     return Job(
         name=run.name,
-        inputs=[*_code(run.notebook, read), *map(states.in_checkout, waits)],
+        inputs=[*_code(run.notebook, run.reads), *map(states.in_checkout, waits)],
         status=states.in_checkout(states.status_file(run.name, profile)),
         priority=round(10 * minutes),
-        values=json.dumps(values, sort_keys=True),
-        local=run.after_all or bool(run.missing(lambda name: states.read_data_state(name).present)),
+        values=json.dumps(run.values(profile), sort_keys=True),
+        local=run.after_all or bool(run.missing(states.is_present)),
     )
 
 

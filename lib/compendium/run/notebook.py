@@ -49,15 +49,8 @@ def begin(notebook: str, namespace: dict[str, Any]) -> Run:
     name, replicates = run_name(path, values)
     sets = read_runs()[name].reads if replicates else [str(values.get("dataset", ""))]
     code = code_of(path, project_root() / "lib", tuple(sets))
-    return Run(
-        name,
-        profile=values["profile"],
-        parameters=values,
-        replicates=replicates,
-        code=code.digest,
-        modules=code.modules(),
-        names=namespace,
-    )
+    given: dict[str, Any] = {"parameters": values, "replicates": replicates, "names": namespace}
+    return Run(name, profile=values["profile"], code=code.digest, modules=code.modules(), **given)
 
 
 def _injected(namespace: Mapping[str, Any]) -> list[str]:

@@ -75,12 +75,13 @@ class Parameter:
             return self._adapter.validate_python(value, strict=not isinstance(value, str))
         except ValidationError as error:
             wrong = error.errors()[0]["msg"].removeprefix("Value error, ")
-            raise ValueError(wrong[0].lower() + wrong[1:] + (f"; allowed: {self.allowed}" * self._is_range)) from None
+            allowed = f"; allowed: {self.allowed}" if self._limits else ""
+            raise ValueError(f"{wrong[0].lower()}{wrong[1:]}{allowed}") from None
 
     @cached_property
     def choices(self) -> tuple[Any, ...]:
         """The values to choose from; empty if there are none."""
-        words = [] if self._is_range or not self.allowed else [word.strip() for word in self.allowed.split("|")]
+        words = [] if self._limits or not self.allowed else [word.strip() for word in self.allowed.split("|")]
         item = TypeAdapter(_TYPES[self._parts["item"]])
         return tuple(item.validate_python(word) for word in words if word != "path")
 
@@ -93,15 +94,21 @@ class Parameter:
             raise ValueError(f"type {self.annotation!r} is none of {known}")
         return match
 
-    @property
-    def _is_range(self) -> bool:
-        return self._parts["item"] in ("int", "float") and _RANGE.fullmatch(self.allowed) is not None
+    @cached_property
+    def _limits(self) -> Any:
+        """A range such as ``above 0 to 1`` as pydantic's limits; None if the braces hold none."""
+        found = _RANGE.fullmatch(self.allowed) if self._parts["item"] in ("int", "float") else None
+        if found is None:
+            return None
+        above, low, below, high = found.groups()
+        upper = float(high) if high else None
+        limits: dict[str, Any] = {"gt" if above else "ge": float(low), "lt" if below else "le": upper}
+        return Field(**limits)
 
     @cached_property
     def _adapter(self) -> TypeAdapter[Any]:
-        limit = _limits(self.allowed) if self._is_range else AfterValidator(self._choose)
         item = _TYPES[self._parts["item"]]
-        kind: Any = Annotated[item, limit]
+        kind: Any = Annotated[item, self._limits or AfterValidator(self._choose)]
         if self._parts["many"]:
             kind = Annotated[list[kind], BeforeValidator(_items)]
         if self._parts["optional"]:
@@ -249,14 +256,6 @@ def _declared(node: ast.stmt, comment: str) -> Parameter:
         raise ValueError(f"the default {default!r} is not of type {parameter.annotation}")
     parameter.accept(default)
     return parameter
-
-
-def _limits(allowed: str) -> Any:
-    """Return a range such as ``above 0 to 1`` as pydantic's limits."""
-    above, low, below, high = _RANGE.fullmatch(allowed).groups()  # type: ignore[union-attr]
-    lower, upper = float(low), float(high) if high else None
-    limits: dict[str, Any] = {"gt" if above else "ge": lower, "lt" if below else "le": upper}
-    return Field(**limits)
 
 
 def _items(text: Any) -> Any:

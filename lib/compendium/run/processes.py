@@ -14,12 +14,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import filelock
-
-if TYPE_CHECKING:
-    import psutil  # type: ignore[import-untyped]
+import psutil  # type: ignore[import-untyped]
 
 LIFELINE = "SENSORPRIVACY_LIFELINE"  # environment variable: the lock file that descendants watch
 # Exit codes that shells report.
@@ -65,17 +62,12 @@ def guard() -> None:
 @cache
 def end_with_make() -> None:
     """Let this process and its children end with the ``make`` that started it, if it was one."""
-    if "MAKELEVEL" in os.environ:
-        import psutil
-
-        above = [each for each in psutil.Process().parents() if each.name() in ("make", "gmake")]
-        if above:
-            threading.Thread(target=_watch_process, args=(above[0],), daemon=True).start()
+    parents = psutil.Process().parents() if "MAKELEVEL" in os.environ else []
+    for above in [each for each in parents if each.name() in ("make", "gmake")][:1]:
+        threading.Thread(target=_watch_process, args=(above,), daemon=True).start()
 
 
-def _watch_process(above: "psutil.Process") -> None:
-    import psutil
-
+def _watch_process(above: psutil.Process) -> None:
     with suppress(psutil.NoSuchProcess):
         while above.is_running() and above.status() != psutil.STATUS_ZOMBIE:
             time.sleep(_SECONDS)
@@ -90,8 +82,6 @@ def end_children(patience: float = 0) -> None:
     patience : float, default=0
         Seconds to wait for them to end by themselves, before they get SIGTERM. After one more second, they are killed.
     """
-    import psutil  # here, because most commands start no process
-
     children = psutil.Process().children(recursive=True)
     _, alive = psutil.wait_procs(children, timeout=patience)
     for end in (psutil.Process.terminate, psutil.Process.kill):

@@ -28,7 +28,8 @@ from compendium.run import judging
 from compendium.run.committed import versions
 from compendium.run.states import git, json_bytes, json_value
 from compendium.show import captions, figures, tables
-from compendium.verdicts import cells, words
+from compendium.verdicts import cells
+from compendium.verdicts.replication import headline, tally
 from compendium.verdicts.verdicts import in_paper_order
 from sensorprivacy.paths import check_writable
 
@@ -52,12 +53,12 @@ class Run:
         ``"paper"`` writes to the committed folder ``figures/<run>/``. Any other profile writes to
         ``figures/<profile>/<run>/``, and each output is stamped with the profile's name.
     parameters : mapping
-        The notebook's parameters: JSON values or paths.
+        The notebook's parameters, as `parameters.complete` returns them.
     replicates : bool, default True
         False for a run that is not in ``runs.yaml``, such as one on your own data. It writes to
         ``figures/own/<run>/`` and keeps no verdicts.
     code : str, optional
-        Digest of the code that computes the results; see `definitions.code_digest`.
+        Digest of the code that computes the results; see `definitions.Code`.
     modules : mapping of str to str, optional
         Digest of the part of each module that computes them; it names what changed later.
     names : mapping of str to object, optional
@@ -66,7 +67,7 @@ class Run:
     Raises
     ------
     ValueError
-        If a name cannot be the name of a folder, or a parameter is not a JSON value.
+        If a name cannot be the name of a folder.
     OSError
         If the folder cannot be written to, or its disk is full.
     """
@@ -82,28 +83,24 @@ class Run:
         modules: Mapping[str, str] | None = None,
         names: Mapping[str, Any] | None = None,
     ) -> None:
-        for word in (name, profile):
-            _check_name(word)
+        _check_name(name)
+        _check_name(profile)
         self.name, self.profile, self.replicates = name, profile, replicates
         self.folder: Path = paths.figures_dir(profile if replicates else "own") / name
         self.closed = False
-        self.parameters = dict(parameters)
-        values = {str(key): json_value(key, value) for key, value in parameters.items()}
+        values = {key: json_value(value) for key, value in parameters.items()}
         notebook = name.partition("-")[0]
-        self._record: dict[str, Any] = {"notebook": notebook, "profile": profile, "parameters": values, "code": code}
-        self._record |= {"modules": dict(modules or {}), "seed": values.get("seed"), "data": {}, "captions": {}}
+        self._record: dict[str, Any] = {"run": name, "notebook": notebook, "profile": profile, "parameters": values}
+        self._record |= {"code": code, "modules": dict(modules or {}), "seed": values.get("seed")}
+        self._record |= {"data": {}, "captions": {}, "packages": versions()}
         beside = paths.project_root() / "notebooks" / "captions" / f"{notebook}.toml"
         self._captions = captions.Captions(beside, parameters if names is None else names)
+        self._given = {"data_set": registry.words(str(parameters.get("dataset", "")))}
         self._files: dict[str, bytes] = {}
         self._judged: pd.DataFrame | None = None
         self._started = datetime.datetime.now(datetime.UTC)
         self._clock = time.perf_counter()
         check_writable(self.folder if self.folder.exists() else self.folder.parent)
-
-    @property
-    def stamp(self) -> str:
-        """The stamp on captions and figures: the profile's name, or nothing in the paper profile."""
-        return "" if self.profile == "paper" else self.profile
 
     @property
     def kept(self) -> Path:
@@ -128,7 +125,7 @@ class Run:
         self._check_open()
         if chosen:
             self._record["chosen"] = self._record.get("chosen", {}) | chosen
-        self._record["data"].update({str(name): str(digest) for name, digest in data.items()})
+        self._record["data"] |= data
 
     def table(self, df: pd.DataFrame, name: str, caption: str = "", **given: Any) -> None:
         """Add a table, as ``<name>.csv``, and show it in the notebook.
@@ -159,17 +156,17 @@ class Run:
         self._add(f"{name}.png", png, words)
         _show(figures.shown_figure(png, words.caption, words.closing))
 
-    def conclude(self, name: str, *numbered: Any, **given: Any) -> None:
+    def conclude(self, name: str, **given: Any) -> None:
         """Show the sentence that ends a section below anything but a table or a figure.
 
         Parameters
         ----------
         name : str
             Name of the sentence in the notebook's file of captions.
-        *numbered, **given
-            Values for its placeholders that are no names of the notebook: ``{0}``, ``{1}``, and those with names.
+        **given
+            Values for its placeholders that are no names of the notebook.
         """
-        _show(tables.Shown("", "", self._captions.words("sentence", name, given, *numbered).closing))
+        _show(tables.Shown("", "", self._captions.words("sentence", name, given).closing))
 
     def verdicts(
         self, statements: Mapping[str, Any] | None = None, undecided: Mapping[str, str] | None = None
@@ -201,10 +198,8 @@ class Run:
         if len(lacking):
             self._keep(lacking, cells.MISSING, "What this run needed for printed values and did not have")
         shown = judging.JudgedClaims(judged)
-        tally = self._stamped(self._tally(judged)).removesuffix(".")
-        shown.attrs["caption"] = (
-            f"{tally}. Files of this run: {self.folder.relative_to(paths.output_root()).as_posix()}/"
-        )
+        folder = self.folder.relative_to(paths.output_root()).as_posix()
+        shown.attrs["caption"] = f"{self._stamped(self._tally(judged))}. Files of this run: {folder}/"
         shown.attrs["closing"] = _came_out(judged)
         return shown
 
@@ -225,11 +220,10 @@ class Run:
             content[paths.VERDICTS_FILE] = tables.csv_text(in_paper_order(self._judged)).encode()
         digests = {name: hashlib.sha256(content[name]).hexdigest() for name in sorted(content)}
         stable = {name: digest for name, digest in digests.items() if not name.startswith(f"{DRAWN}/")}
-        drawn = [name for name in digests if name not in stable]
-        machine = {**self._machine(), "drawn": {name: digests[name] for name in drawn}}
-        record = {"run": self.name, **self._record, "packages": versions(), "files": stable, "drawn": drawn}
-        content[paths.MACHINE_FILE] = json_bytes(machine)
-        content[paths.RUN_FILE] = json_bytes(record)  # the last file: it states that the others are complete
+        drawn = {name: digest for name, digest in digests.items() if name not in stable}
+        content[paths.MACHINE_FILE] = json_bytes({**self._machine(), "drawn": drawn})
+        # the last file: it states that the others are complete
+        content[paths.RUN_FILE] = json_bytes({**self._record, "files": stable, "drawn": list(drawn)})
         earlier = _listed(self.folder / paths.RUN_FILE)
         _replace_files(self.folder, content)
         for name in sorted({*earlier, paths.REPLAY_FILE} - set(digests)):
@@ -241,9 +235,8 @@ class Run:
         self._add(f"{name}.csv", tables.csv_text(df).encode(), captions.Words(self._stamped(caption)))
 
     def _words(self, kind: str, name: str, caption: str, given: Mapping[str, Any]) -> captions.Words:
-        given = {"data_set": registry.words(str(self.parameters.get("dataset", "")))} | dict(given)
         own = captions.Words(caption, title=captions.headline(caption))
-        found = own if caption else self._captions.words(kind, name, given)
+        found = own if caption else self._captions.words(kind, name, {**self._given, **given})
         return replace(found, caption=self._stamped(found.caption))
 
     def _add(self, name: str, content: bytes, words: captions.Words) -> None:
@@ -260,19 +253,18 @@ class Run:
             raise RunError(f"run {self.name} is closed: open it again to add to it")
 
     def _stamped(self, caption: str) -> str:
-        return f"{caption} [{self.stamp}]".strip() if self.stamp else caption
+        """Return a caption that names the profile, unless it is that of the papers."""
+        return caption if self.profile == "paper" else f"{caption} [{self.profile}]".strip()
 
     def _tally(self, judged: pd.DataFrame) -> str:
         if judged.empty:
             why = "no printed value belongs to it" if self.replicates else "it has its own data or settings"
-            return f"This run has no verdicts: {why}."
-        counts = judged["verdict"].value_counts()
-        numbers = ", ".join(f"{counts[name]} {name}" for name in words.VERDICTS if name in counts)
-        decisive = int(judged["basis"].isin(words.HEADLINE).sum())
-        numbers += f"; {decisive} from rows, logs or tests of a statement"
-        return f"{len(judged)} printed values: {numbers}"
+            return f"This run has no verdicts: {why}"
+        decisive = f"{len(headline(judged))} from rows, logs or tests of a statement"
+        return f"{len(judged)} printed values: {tally(judged['verdict'])}; {decisive}"
 
     def _machine(self) -> dict[str, Any]:
+        changed = git("status", "--porcelain", "--", ":!figures")  # results of runs before this one are no change
         return {
             "run": self.name,
             "started": self._started.isoformat(timespec="seconds"),
@@ -281,20 +273,18 @@ class Run:
             "processors": os.cpu_count(),
             "peak_mb": _peak(),
             "commit": git("rev-parse", "HEAD"),
-            # the results of the runs before this one are no change of the code
-            "dirty": None if (changed := git("status", "--porcelain", "--", ":!figures")) is None else bool(changed),
+            "dirty": None if changed is None else bool(changed),
         }
 
 
 def _came_out(judged: pd.DataFrame) -> str:
     """Return how many printed values came out; those that hold by construction do not count."""
-    verdict = judged.loc[judged["basis"] != "construction", "verdict"] if len(judged) else judged["verdict"]
-    decided = verdict[~verdict.isin(["undecided", "no data"])]
-    said = f"{decided.isin(['exact', 'within']).sum()} of {len(decided)} decided values came out as printed"
-    others = {"undecided": (verdict == "undecided").sum(), "without data": (verdict == "no data").sum()}
-    others["hold by construction"] = len(judged) - len(verdict)
-    aside = ", ".join(f"{number} {words}" for words, number in others.items() if number)
-    return f"{said}{f' ({aside})' if aside else ''}." if len(judged) else ""
+    verdict = judged["verdict"].mask(judged["basis"] == "construction", "hold by construction")
+    said = {"undecided": "undecided", "no data": "without data", "hold by construction": "hold by construction"}
+    decided = verdict[~verdict.isin(list(said))]
+    aside = ", ".join(f"{(verdict == name).sum()} {words}" for name, words in said.items() if name in set(verdict))
+    came_out = f"{decided.isin(['exact', 'within']).sum()} of {len(decided)} decided values came out as printed"
+    return f"{came_out}{f' ({aside})' if aside else ''}." if len(judged) else ""
 
 
 def _peak() -> int | None:

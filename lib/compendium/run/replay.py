@@ -18,37 +18,24 @@ import sys
 import tarfile
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
-from io import BytesIO
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from compendium.paths import (
-    MACHINE_FILE,
-    REPLAY_FILE,
-    RUN_FILE,
-    VERDICTS_FILE,
-    build_dir,
-    figures_dir,
-    mirror_address,
-    project_root,
-)
+from compendium import paths
+from compendium.paths import build_dir, digest_of, figures_dir, project_root
 from compendium.run import replayed
 from compendium.run.committed import reaches, read_joins, read_record, versions
 from compendium.run.definitions import NOTEBOOK, Code, code_of, forget
 from compendium.run.parameters import read_parameters
 from compendium.run.runs import Run
+from compendium.run.states import git, json_bytes
 from sensorprivacy.paths import write_atomically
 
-SAME, DIFFERS, UNSEEN, FAILED, UNCHANGED, REPLAYED = (
-    "same",
-    "differs",
-    "not executed",
-    "failed",
-    "unchanged",
-    "replayed",
-)
-_NO_RESULT = {RUN_FILE, MACHINE_FILE, VERDICTS_FILE}  # `verify` judges again from the tables
+SAME, DIFFERS, UNSEEN = "same", "differs", "not executed"
+FAILED, UNCHANGED, REPLAYED = "failed", "unchanged", "replayed"
+# `verify` judges again from the tables
+_NO_RESULT = {paths.RUN_FILE, paths.MACHINE_FILE, paths.VERDICTS_FILE}
 _THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS", "LOKY_MAX_CPU_COUNT")
 _SEED, _SECONDS = 0, 1800
 
@@ -144,11 +131,10 @@ def replay(
     forget()  # another commit may have been in these folders
     today = Side(project_root(), folder / "new") if code is None else _checkout(code, folder / "new")
     old = None if against is None else _checkout(against, folder / "old")
-    commit = "" if against is None else _git("rev-parse", f"{against}^{{commit}}").decode().strip()
 
     def one(run: Run) -> Outcome:
-        kind, what, new, seconds = _compared(run, today, old, every)
-        joined = kind == SAME and code is None and old is not None and _join(run, old, today, commit, new.files)
+        kind, what, files, seconds = _compared(run, today, old, every)
+        joined = kind == SAME and code is None and old is not None and _join(run, old, today, str(against), files)
         outcome = Outcome(run.name, kind, what, seconds, joined)
         say(outcome)
         return outcome
@@ -157,31 +143,30 @@ def replay(
         return list(pool.map(one, runs))
 
 
-def _compared(run: Run, today: Side, old: Side | None, every: bool) -> tuple[str, str, _Played, float]:
-    """Return the kind of the outcome, its account, what the code of today left, and seconds of processor time."""
-    nothing = _Played()
+def _compared(run: Run, today: Side, old: Side | None, every: bool) -> tuple[str, str, dict[str, str], float]:
+    """Return the kind of the outcome, its account, the digests of compared files, and seconds of processor time."""
     if old is not None and not old.notebook(run).is_file():
-        return FAILED, "the commit has no such notebook", nothing, 0.0
+        return FAILED, "the commit has no such notebook", {}, 0.0
     if old is not None and not every and old.code(run).digest == today.code(run).digest:
-        return UNCHANGED, "the same code in both states", nothing, 0.0
+        return UNCHANGED, "the same code in both states", {}, 0.0
     new = _play(run, today)
-    before = new if old is None or new.failure else _play(run, old)
-    seconds = new.seconds + (before.seconds if before is not new else 0)
-    if new.failure or before.failure:
-        return FAILED, f"{'today' if new.failure else 'before'}: {new.failure or before.failure}", new, seconds
-    if old is None:
-        return REPLAYED, f"{len(new.files)} files", new, seconds
-    differ, varying = _differing(new, before), set[str]()
+    if old is None or new.failure:
+        how = (FAILED, f"today: {new.failure}") if new.failure else (REPLAYED, f"{len(new.files)} files")
+        return *how, new.files, new.seconds
+    before = _play(run, old)
+    seconds, differ, varying = new.seconds + before.seconds, _differing(new, before), set[str]()
+    if before.failure:
+        return FAILED, f"before: {before.failure}", {}, seconds
     if differ:  # what the old code does not repeat either measures the machine, such as its memory
         again = _play(run, old)
         seconds, varying = seconds + again.seconds, _differing(before, again)
     if differ - varying:
-        return DIFFERS, ", ".join(sorted(differ - varying)), new, seconds
+        return DIFFERS, ", ".join(sorted(differ - varying)), {}, seconds
     if unseen := sorted(_unseen(old.code(run), today.code(run), new.ran)):
-        return UNSEEN, ", ".join(unseen), new, seconds
-    new = replace(new, files={name: digest for name, digest in new.files.items() if name not in varying})
+        return UNSEEN, ", ".join(unseen), {}, seconds
+    same = {name: digest for name, digest in new.files.items() if name not in varying}
     left_out = f"; not compared, because they vary by themselves: {', '.join(sorted(varying))}" if varying else ""
-    return SAME, f"{len(new.files)} files{left_out}", new, seconds
+    return SAME, f"{len(same)} files{left_out}", same, seconds
 
 
 def _differing(one: _Played, other: _Played) -> set[str]:
@@ -195,50 +180,36 @@ def _play(run: Run, side: Side) -> _Played:
     shutil.rmtree(out, ignore_errors=True)
     place = out / "figures" / "quick" / run.name
     if run.summarizes or run.after_all:  # it reads the committed tables of other runs
-        shutil.copytree(
-            figures_dir("paper"), out / "figures" / "quick", ignore=shutil.ignore_patterns("*.png", "quick")
-        )
-        shutil.rmtree(place, ignore_errors=True)
+        shutil.copytree(figures_dir("paper"), place.parent, ignore=shutil.ignore_patterns("*.png", "quick", run.name))
     (out / "build").mkdir(parents=True)
     declared = read_parameters(side.notebook(run))
     values = {name: value for name, value in run.replayed.items() if name in declared}
-    ran = out / "ran.json"
+    ran, log = out / "ran.json", out / "log.txt"
     job = {"notebook": str(side.notebook(run)), "lib": str(side.lib), "name": run.name, "seed": _SEED}
-    job |= {"values": values, "ran": str(ran)}
-    words = [sys.executable, "-P", str(Path(replayed.__file__)), json.dumps(job)]
-    log = out / "log.txt"
-    with log.open("wb") as stream:
-        try:
-            done = subprocess.run(
-                words, cwd=side.root, env=_environment(side, out), stdout=stream, stderr=stream, timeout=_SECONDS
-            )
-        except subprocess.TimeoutExpired:
-            return _Played(failure=f"took more than {_SECONDS} s")
+    words = [sys.executable, "-P", replayed.__file__, json.dumps(job | {"values": values, "ran": str(ran)})]
+    where: dict[str, Any] = {"cwd": side.root, "env": _environment(side, out), "stderr": subprocess.STDOUT}
+    try:
+        with log.open("wb") as stream:
+            done = subprocess.run(words, stdout=stream, timeout=_SECONDS, **where)
+    except subprocess.TimeoutExpired:
+        return _Played(failure=f"took more than {_SECONDS} s")
     if done.returncode:
-        return _Played(
-            failure=(log.read_text(encoding="utf-8", errors="replace").splitlines() or ["no message"])[-1][:300]
-        )
+        said = log.read_text(encoding="utf-8", errors="replace").splitlines()
+        return _Played(failure=(said or ["no message"])[-1][:300])
     if not place.is_dir() and side.root != project_root():  # early commits know no other folder than their own
         place = side.root / "figures" / "quick" / run.name
     files = {path.relative_to(place).as_posix(): path for path in sorted(place.rglob("*")) if path.is_file()}
-    digests = {name: hashlib.sha256(path.read_bytes()).hexdigest() for name, path in files.items()}
+    digests = {name: digest_of(path) for name, path in files.items() if name not in _NO_RESULT}
     noted = json.loads(ran.read_text(encoding="utf-8"))
+    failure = "" if digests else "it wrote no files"  # equal by that would say nothing
     functions = frozenset((file, name) for file, name in noted["functions"])
-    results = {name: digest for name, digest in digests.items() if name not in _NO_RESULT}
-    failure = "" if results else "it wrote no files"  # equal by that would say nothing
-    return _Played(results, functions, noted["seconds"], failure)
+    return _Played(digests, functions, noted["seconds"], failure)
 
 
 def _environment(side: Side, out: Path) -> dict[str, str]:
     places = {"PYTHONPATH": side.lib, "SENSORPRIVACY_HOME": side.root, "SENSORPRIVACY_OUTPUT": out}
-    return {
-        **os.environ,
-        **{name: str(path) for name, path in places.items()},
-        **dict.fromkeys(_THREADS, "1"),
-        "SENSORPRIVACY_MIRROR": mirror_address() or "",
-        "MPLBACKEND": "Agg",
-        "PYTHONHASHSEED": "0",
-    }
+    fixed = {"SENSORPRIVACY_MIRROR": paths.mirror_address() or "", "MPLBACKEND": "Agg", "PYTHONHASHSEED": "0"}
+    return {**os.environ, **dict.fromkeys(_THREADS, "1"), **fixed, **{name: str(at) for name, at in places.items()}}
 
 
 def _unseen(old: Code, today: Code, ran: frozenset[tuple[str, str]]) -> Iterator[str]:
@@ -296,31 +267,26 @@ def _is_compiled(code: Code, module: str, function: ast.FunctionDef) -> bool:
 def _join(run: Run, old: Side, today: Side, commit: str, files: dict[str, str]) -> bool:
     """Write that the results of a run carry over, if the old code made them; return whether it did."""
     folder = figures_dir("paper") / run.name
-    if not (folder / RUN_FILE).is_file():
+    if not (folder / paths.RUN_FILE).is_file():
         return False
-    record, joins = read_record(run), read_joins(run)
+    made_by, joins = read_record(run)["code"], read_joins(run)
     before, now = old.code(run).digest, today.code(run).digest
-    if reaches(record["code"], joins, now) or not reaches(record["code"], joins, before):
+    if reaches(made_by, joins, now) or not reaches(made_by, joins, before):
         return False
-    join: dict[str, Any] = {"old": before, "new": now, "against": commit, "files": len(files)}
-    join |= {"outputs": hashlib.sha256(json.dumps(files, sort_keys=True).encode()).hexdigest()}
+    join: dict[str, Any] = {"old": before, "new": now, "against": git("rev-parse", f"{commit}^{{commit}}")}
+    join |= {"files": len(files), "outputs": hashlib.sha256(json.dumps(files, sort_keys=True).encode()).hexdigest()}
     join |= {"settings": run.replayed, "packages": versions()}
-    text = json.dumps([*joins, join], indent=1, sort_keys=True, ensure_ascii=False) + "\n"
-    write_atomically(folder / REPLAY_FILE, lambda part: part.write_text(text, encoding="utf-8"))
+    write_atomically(folder / paths.REPLAY_FILE, lambda part: part.write_bytes(json_bytes([*joins, join])))
     return True
 
 
 def _checkout(commit: str, folder: Path) -> Side:
     """Return another state of the code, extracted below `folder`."""
-    content = _git("archive", commit, "lib", "notebooks", "data", "runs.yaml", "requirements.lock")
-    with tarfile.open(fileobj=BytesIO(content)) as archive:
+    folder.mkdir(parents=True)
+    packed = folder / "code.tar"
+    parts = ("lib", "notebooks", "data", "runs.yaml", "requirements.lock")
+    if git("archive", "--output", str(packed), commit, *parts) is None:
+        raise ReplayError(f"git knows no commit {commit!r} of this repository that could be replayed")
+    with tarfile.open(packed) as archive:
         archive.extractall(folder / "code", filter="data")
     return Side(folder / "code", folder)
-
-
-def _git(*words: str) -> bytes:
-    command = ["git", *words]
-    done = subprocess.run(command, cwd=project_root(), capture_output=True)
-    if done.returncode:
-        raise ReplayError(f"git {' '.join(words[:2])}: {done.stderr.decode(errors='replace').strip()}")
-    return done.stdout

@@ -7,7 +7,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
-from typing import TextIO
+from dataclasses import dataclass
 
 import filelock
 
@@ -32,6 +32,7 @@ class WorkflowError(RuntimeError):
     """Snakemake itself failed, not a run."""
 
 
+@dataclass(frozen=True)
 class Looker:
     """Find or fetch the data sets of `reproduce`.
 
@@ -41,8 +42,7 @@ class Looker:
         False to use only the sets that are on this machine.
     """
 
-    def __init__(self, download: bool = True) -> None:
-        self.download = download
+    download: bool = True
 
     def __call__(self, name: str) -> DataState:
         """Return the state of a set, after the download of a missing one."""
@@ -121,8 +121,7 @@ def reproduce(
             log = states.log_file("snakemake", profile)
             log.parent.mkdir(parents=True, exist_ok=True)
             log.write_text("", encoding="utf-8")
-            started = log.stat().st_mtime_ns
-            places = words_for(executor, cores)
+            started, places = log.stat().st_mtime_ns, words_for(executor, cores)
             if taken := {each for name in names for each in before(runs[name], runs)}.difference(names):
                 say(f"not repeated, because figures/ has their current results: {some(sorted(taken))}")
             _look_once([runs[name] for name in names], look, say)
@@ -158,15 +157,12 @@ def _look_once(runs: Iterable[Run], look: Callable[[str], DataState], say: Calla
 
 def _settle(lost: list[str], runs: Mapping[str, Run], profile: str, started: int, here: list[str]) -> None:
     """Write the status of runs that were ended from outside before they could, and of those after them; then report."""
-    for name in lost:
-        if not runs[name].after_all:
-            ended = hindered(runs[name], runs, profile) or RunState(FAILED, *why(name, profile, started))
-            states.write_status(name, profile, ended)
-    if reports := [name for name in lost if runs[name].after_all]:
-        _snakemake(reports, profile, reports, here)
-        for name in reports:
-            if not states.status_file(name, profile).is_file():
-                states.write_status(name, profile, RunState(FAILED, *why(name, profile, started)))
+    for name in lost:  # in the file's order, in which the report is the last
+        if runs[name].after_all:
+            _snakemake([name], profile, [name], here)
+        if not states.status_file(name, profile).is_file():
+            waits = None if runs[name].after_all else hindered(runs[name], runs, profile)
+            states.write_status(name, profile, waits or RunState(FAILED, *why(name, profile, started)))
 
 
 def _snakemake(
@@ -182,19 +178,14 @@ def _snakemake(
     log = states.log_file("snakemake", profile)
     sys.stdout.flush()
     with log.open("a", encoding="utf-8") as stream:
-        targets = [states.in_checkout(states.status_file(name, profile)) for name in names]
-        code = _wait_for([*words, "--", *targets], variables(), stream)
+        words += ["--", *(states.in_checkout(states.status_file(name, profile)) for name in names)]
+        with subprocess.Popen(words, cwd=project_root(), env=variables(), stderr=stream) as child:
+            try:
+                code = child.wait()
+            except KeyboardInterrupt:
+                # A terminal interrupts the children as well, and they then end by themselves.
+                processes.end_children(patience=10)
+                raise
     output = log.read_text(encoding="utf-8").rpartition("Building DAG of jobs")[2]
     if code and "Error in rule" not in output:  # it failed before it started a run
         raise WorkflowError(f"Snakemake failed, see {log}:\n{output[-2000:].strip()}")
-
-
-def _wait_for(words: list[str], environment: dict[str, str], errors: TextIO) -> int:
-    """Run a command to its end and return its exit code; after Ctrl-C, end what it started."""
-    with subprocess.Popen(words, cwd=project_root(), env=environment, stderr=errors) as child:
-        try:
-            return child.wait()
-        except KeyboardInterrupt:
-            # A terminal interrupts the children as well, and they then end by themselves.
-            processes.end_children(patience=10)
-            raise

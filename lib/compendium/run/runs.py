@@ -5,7 +5,6 @@ import json
 import re
 from collections.abc import Callable, Iterable, Mapping
 from fnmatch import fnmatchcase
-from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
 
@@ -14,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, PositiveFloat, ValidationErro
 
 from compendium.datasets import store
 from compendium.paths import figures_dir, project_root
-from compendium.run.parameters import ParameterError, complete, read_parameters, resolve
+from compendium.run.parameters import complete, read_parameters
 from compendium.run.states import NO_DATA, NOT_RUN, OK, RunState, read_status
 
 Profile = Literal["quick", "paper"]
@@ -127,41 +126,15 @@ def read_runs(path: Path | None = None) -> dict[str, Run]:
     except ValidationError as error:
         raise RunsError("\n".join([f"{path}:", *map(_mistake, error.errors())])) from None
     folder = path.parent / "notebooks"
-    runs = {
-        name: Run(name=name, notebook=folder / f"{name.split('-')[0]}.ipynb", **dict(entry))
-        for name, entry in entries.items()
-    }
+    places = {name: folder / f"{name.partition('-')[0]}.ipynb" for name in entries}
+    runs = {name: Run(name=name, notebook=places[name], **dict(entry)) for name, entry in entries.items()}
     _check_order(runs, path)
-    last = [run.name for run in runs.values() if run.after_all]
-    if len(last) > 1:
-        raise RunsError(f"{path}: only one run can be after_all, not {', '.join(last)}")
     return runs
 
 
 def before(run: Run, runs: Mapping[str, Run]) -> list[str]:
     """Return the names of the runs whose results a run reads: those that a pattern of its ``after`` matches."""
     return [name for name in runs if name != run.name and any(fnmatchcase(name, word) for word in run.after)]
-
-
-def check_runs(runs: Iterable[Run], known_sets: Iterable[str]) -> None:
-    """Check that every run's notebook exists and takes its parameters, and that its data sets are known.
-
-    Raises
-    ------
-    RunsError
-        If not; the message lists every mistake.
-    """
-    problems = []
-    known, declared = set(known_sets), cache(read_parameters)  # many runs share a notebook
-    for run in runs:
-        problems += [f"runs.yaml, {run.name}: unknown data set {name!r}" for name in run.sets if name not in known]
-        for profile in run.minutes:
-            try:
-                resolve(declared(run.notebook), run.values(profile))
-            except (FileNotFoundError, ParameterError) as error:
-                problems.append(f"runs.yaml, {run.name}: {error}")
-    if problems:
-        raise RunsError("\n".join(dict.fromkeys(problems)))
 
 
 def select(runs: Mapping[str, Run], wanted: Iterable[str], profile: str | None = None) -> dict[str, Run]:
@@ -181,17 +154,18 @@ def select(runs: Mapping[str, Run], wanted: Iterable[str], profile: str | None =
     RunsError
         If a pattern matches no run of the profile.
     """
-    words = list(wanted) or ["*"]
-    for word in words:
+    chosen: set[str] = set()
+    for word in list(wanted) or ["*"]:
         found = [run for name, run in runs.items() if fnmatchcase(name, word)]
+        here = {run.name for run in found if run.runs_in(profile)}
         if not found:
             raise RunsError(f"no run {word!r}; there are {', '.join(runs)}")
-        if not any(run.runs_in(profile) for run in found):
+        if not here:
             only = " and ".join(found[0].minutes)
             how = f"add --profile {only} (with make: PROFILE={only})"
             raise RunsError(f"{found[0].name} is in the profile {only} only: {how}")
-    here = {name: run for name, run in runs.items() if run.runs_in(profile)}
-    return {name: run for name, run in here.items() if any(fnmatchcase(name, word) for word in words)}
+        chosen |= here
+    return {name: run for name, run in runs.items() if name in chosen}
 
 
 def last_states(profile: str) -> dict[str, RunState]:
@@ -211,9 +185,8 @@ def statuses(profile: str) -> dict[str, RunState]:
     profile : {"quick", "paper"}
         The profile whose results are reported.
     """
-    report = {name for name, run in read_runs().items() if run.after_all}
-    found = {name: state for name, state in last_states(profile).items() if name not in report}
     runs, known = read_runs(), store.names()
+    found = {name: state for name, state in last_states(profile).items() if not runs[name].after_all}
     for name, state in found.items():
         if state.status != NOT_RUN or state.blocked:
             continue
@@ -259,10 +232,8 @@ def _content(value: Any) -> Any:
         return [_content(each) for each in value]
     if not (isinstance(value, str) and Path(value).suffix and Path(value).expanduser().is_file()):
         return value
-    digest = hashlib.sha256()
-    for file in _files(Path(value).expanduser()):
-        digest.update(file.read_bytes())
-    return digest.hexdigest()
+    content = b"".join(file.read_bytes() for file in _files(Path(value).expanduser()))
+    return hashlib.sha256(content).hexdigest()
 
 
 def _files(path: Path) -> list[Path]:
@@ -272,16 +243,17 @@ def _files(path: Path) -> list[Path]:
 
 
 def _check_order(runs: Mapping[str, Run], path: Path) -> None:
-    place = list(runs)
+    above: list[str] = []
     for run in runs.values():
         for word in run.after:
             if not any(fnmatchcase(name, word) for name in runs):
                 raise RunsError(f"{path}: {run.name} comes after {word!r}, which names no run")
         # The file lists runs in an order in which they can run, so no two wait for each other.
-        later = place[place.index(run.name) :]
-        late = [name for name in before(run, runs) if name in later or runs[name].after_all]
-        if late:
-            raise RunsError(f"{path}: {run.name} comes after {', '.join(late)}, which must be written above it")
+        if late := set(before(run, runs)) - set(above):
+            raise RunsError(f"{path}: {run.name} comes after {', '.join(sorted(late))}, which must be written above it")
+        above.append(run.name)
+        if run.after_all and run.name != list(runs)[-1]:
+            raise RunsError(f"{path}: {run.name} is after_all, which only the last run can be")
 
 
 def _mistake(error: Any) -> str:

@@ -12,11 +12,11 @@ from compendium.datasets.catalogue import catalogue
 from compendium.datasets.network import INDEX, NETWORK, host_of
 from compendium.paths import VERDICTS_FILE, command, figures_dir, output_root
 from compendium.run.runs import read_runs
-from compendium.run.states import FAILED, NO_DATA, NOT_RUN, OK, DataState, RunState, read_data_state
+from compendium.run.states import FAILED, NO_DATA, NOT_RUN, OK, DataState, RunState, is_present, read_data_state
 
 WIDTH = 100
 _LINES = 9  # about what is missing
-_FIELDS = ("paper", "what", "printed", "ours", "chance", "task")
+_FIELDS = ["paper", "what", "printed", "ours", "chance", "task"]
 
 
 def summary(ended: Mapping[str, RunState], profile: str, page: Path) -> str:
@@ -58,17 +58,16 @@ def numbers(ended: Mapping[str, RunState], profile: str) -> list[dict[str, str]]
     for entry in contents()["number"]:
         known = [choice for choice in entry["choices"] if _run_of(choice) in ended]
         rows = [_row(choice, ended, profile) for choice in known]
-        row = next(filter(None, rows), None) or (known and _absent(known[0], ended))
-        found += [dict(zip(_FIELDS, (str(entry["paper"]), *row), strict=True))] if row else []
+        absent = [{"what": choice["what"], "ours": ended[_run_of(choice)].status} for choice in known[:1]]
+        row = next(filter(None, [*rows, *absent]), None)
+        found += [dict.fromkeys(_FIELDS, "") | {"paper": str(entry["paper"])} | row] if row else []
     return found
 
 
 def shortfalls(ended: Mapping[str, RunState], most: int = 99) -> list[str]:
     """Return what is missing, one line for each reason, with at most so many names: data sets, failures, other runs."""
     runs, without = read_runs(), [name for name, state in ended.items() if state.status == NO_DATA]
-    lacking = dict.fromkeys(
-        each for name in without for each in runs[name].missing(lambda one: read_data_state(one).present)
-    )
+    lacking = dict.fromkeys(each for name in without for each in runs[name].missing(is_present))
     lines = absences(map(read_data_state, lacking), most)
     failed = [(name, state) for name, state in ended.items() if state.status == FAILED]
     lines += [f"failed: {name}{f' ({one.log})' if one.log else ''}: {one.reason}" for name, one in failed[:most]]
@@ -114,43 +113,32 @@ def _run_of(choice: Mapping[str, Any]) -> str:
     return str(choice["ours"][0]).partition("/")[0]
 
 
-def _row(choice: Mapping[str, Any], ended: Mapping[str, RunState], profile: str) -> tuple[str, ...] | None:
+def _row(choice: Mapping[str, Any], ended: Mapping[str, RunState], profile: str) -> dict[str, str] | None:
     """Return the texts of a line, or None if the run left no such values."""
     from compendium.verdicts.printed import printed_values
 
     if ended[_run_of(choice)].status not in (OK, NOT_RUN):
         return None
-    form = choice.get("form", ".0%")
-    ours, chance, task = (
-        [_cell(place, profile, form) for place in places]
-        for places in (choice["ours"], [choice.get("chance")], choice.get("task", [None]))
-    )
-    if "" in (*ours, *chance, *task):
+    places = {"ours": choice["ours"], "chance": filter(None, [choice.get("chance")]), "task": choice.get("task", [])}
+    cells = {name: [_cell(each, profile, choice.get("form", ".0%")) for each in own] for name, own in places.items()}
+    if any("" in own for own in cells.values()):
         return None
     texts = printed_values().set_index("claim_id")["printed"]
-    printed = [texts.get(name, name) for name in choice["printed"]] or ["none"]
-    return choice["what"], *map(" -> ".join, (printed, ours, chance, task))
+    cells["printed"] = [texts.get(name, name) for name in choice["printed"]]
+    return {"what": choice["what"]} | {name: " -> ".join(own) or "none" for name, own in cells.items()}
 
 
-def _cell(place: str | None, profile: str, form: str) -> str:
+def _cell(place: str, profile: str, form: str) -> str:
     from compendium.verdicts.cells import row_of, tables_of
 
-    if place is None:
-        return "none"
     table, where, column = place.split(" | ")
     frame = tables_of(profile, "")(table)
     row = None if frame is None else row_of(frame, where, table)
     return format(float(row[column]), form) if row and row[column] else ""
 
 
-def _absent(choice: Mapping[str, Any], ended: Mapping[str, RunState]) -> tuple[str, ...]:
-    return choice["what"], "", ended[_run_of(choice)].status, "", ""
-
-
 def _table(rows: Sequence[Mapping[str, str]]) -> list[str]:
     """Return rows as aligned lines with a head, between empty lines."""
-    if not rows:
-        return []
-    lines = [dict(zip(_FIELDS, _FIELDS, strict=True)), *rows]
-    wide = {name: max(len(line[name]) for line in lines) for name in _FIELDS}
-    return ["", *("  ".join(line[name].ljust(wide[name]) for name in _FIELDS).rstrip() for line in lines), ""]
+    columns = [[name, *(row[name] for row in rows)] for name in _FIELDS]
+    padded = [[text.ljust(max(map(len, column))) for text in column] for column in columns]
+    return ["", *("  ".join(line).rstrip() for line in zip(*padded, strict=True)), ""] if rows else []

@@ -4,7 +4,6 @@ A run writes its own status file, which Snakemake sees as its output. So a run s
 disappears or changes, and at no other time.
 """
 
-import hashlib
 import json
 import os
 import subprocess
@@ -13,7 +12,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from compendium.paths import build_dir, figures_dir, output_root, project_root
+from compendium.paths import build_dir, digest_of, figures_dir, output_root, project_root
 from sensorprivacy.paths import write_atomically
 
 OK, NO_DATA, FAILED, NOT_RUN = "ok", "no data", "failed", "not run"
@@ -85,6 +84,11 @@ def read_data_state(name: str) -> DataState:
     return DataState(**json.loads(path.read_text(encoding="utf-8"))) if path.is_file() else DataState(name)
 
 
+def is_present(name: str) -> bool:
+    """Return whether a data set was found, and can be read."""
+    return read_data_state(name).present
+
+
 def write_status(run: str, profile: str, state: RunState) -> None:
     """Write how a run ended."""
     write_if_changed(status_file(run, profile), asdict(state))
@@ -93,8 +97,7 @@ def write_status(run: str, profile: str, state: RunState) -> None:
 def read_status(run: str, profile: str) -> RunState:
     """Return how a run ended; *not run* if it has left no status file."""
     path = status_file(run, profile)
-    found = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {"status": NOT_RUN, "reason": TO_RUN}
-    return RunState(**found)
+    return RunState(**json.loads(path.read_text(encoding="utf-8"))) if path.is_file() else RunState(NOT_RUN, TO_RUN)
 
 
 def is_settled(run: str, profile: str) -> bool:
@@ -104,15 +107,14 @@ def is_settled(run: str, profile: str) -> bool:
         return False
     ended = status_file(run, profile).stat().st_mtime_ns
     files = {root / name: digest for name, digest in state.outputs.items()}
-    return all(f.is_file() and (f.stat().st_mtime_ns <= ended or _digest(f) == digest) for f, digest in files.items())
+    return all(f.is_file() and (f.stat().st_mtime_ns <= ended or digest_of(f) == digest) for f, digest in files.items())
 
 
 def write_if_changed(path: Path, content: Any) -> None:
     """Write content as JSON, atomically, unless the file has the same content already: Snakemake compares times."""
-    text = json.dumps(content, indent=1, ensure_ascii=False) + "\n"
-    if path.is_file() and path.read_text(encoding="utf-8") == text:
-        return
-    write_atomically(path, lambda part: part.write_text(text, encoding="utf-8"))
+    text = json_bytes(content)
+    if not (path.is_file() and path.read_bytes() == text):
+        write_atomically(path, lambda part: part.write_bytes(text))
 
 
 def outputs(run: str, profile: str) -> dict[str, str]:
@@ -120,11 +122,7 @@ def outputs(run: str, profile: str) -> dict[str, str]:
     folder = figures_dir(profile) / run
     files = (path for path in sorted(folder.rglob("*")) if path.is_file())
     stable = (path for path in files if path.name != "machine.json" and "drawn" not in path.relative_to(folder).parts)
-    return {in_checkout(path, output_root()): _digest(path) for path in stable}
-
-
-def _digest(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()
+    return {in_checkout(path, output_root()): digest_of(path) for path in stable}
 
 
 def in_checkout(path: Path, root: Path | None = None) -> str:
@@ -136,32 +134,26 @@ def in_checkout(path: Path, root: Path | None = None) -> str:
     return (path.relative_to(root) if path.is_relative_to(root) else path).as_posix()
 
 
-def json_bytes(record: Mapping[str, Any]) -> bytes:
-    """Return a record as the bytes of a JSON file, the same for the same content."""
-    return (json.dumps(record, indent=1, sort_keys=True, ensure_ascii=False) + "\n").encode()
+def json_bytes(content: Any) -> bytes:
+    """Return content as the bytes of a JSON file, the same for the same content."""
+    return (json.dumps(content, indent=1, sort_keys=True, ensure_ascii=False) + "\n").encode()
 
 
-def json_value(key: str, value: Any) -> Any:
+def json_value(value: Any) -> Any:
     """Return a parameter as a JSON value; an absolute path is shortened, so that it does not describe this machine."""
     if isinstance(value, list):
-        return [json_value(key, each) for each in value]
-    if isinstance(value, os.PathLike):
-        value = os.fspath(value)
-    if isinstance(value, str) and Path(value).is_absolute():
-        root = project_root()
-        return str(Path(value).relative_to(root)) if Path(value).is_relative_to(root) else Path(value).name
-    try:
-        json.dumps(value, allow_nan=False)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"parameter {key}={value!r} is not a JSON value: {error}") from error
-    return value
+        return [json_value(each) for each in value]
+    if not (isinstance(value, str) and Path(value).is_absolute()):
+        return value
+    root, path = project_root(), Path(value)
+    return str(path.relative_to(root)) if path.is_relative_to(root) else path.name
 
 
 def git(*words: str) -> str | None:
     """Return what a command of git prints in the checkout; None if there is no git or no repository."""
     try:
         command = ["git", *words]
-        done = subprocess.run(command, cwd=project_root(), capture_output=True, text=True, check=True, timeout=30)
+        done = subprocess.run(command, cwd=project_root(), capture_output=True, text=True, check=True, timeout=120)
     except (OSError, subprocess.SubprocessError):
         return None
     return done.stdout.strip()

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +29,7 @@ _SHARES = re.compile(
     r"(?:^|[\W_])(accuracy|identifiability|attack|share|public|private|chance|vote|recall|precision|loss|gain|lead|lost"
     r"|activity|worst|balanced|unseen|optimism|score|above)(?:$|[\W_])"
 )
-_ENDS = re.compile(r"^(?P<value>.*?)[ _](low|high)$")
+_LOW = re.compile(r"(?:(?P<value>.*)[ _])?low")
 
 
 @dataclass(frozen=True)
@@ -158,14 +159,11 @@ def _forms() -> jinja2.Environment:
 def _bounds(plain: pd.DataFrame) -> dict[str, tuple[str, str]]:
     """Return the columns of the lower and the upper bound of each value column that has both."""
     found: dict[str, tuple[str, str]] = {}
-    for low in plain.columns:
-        high = re.sub("low$", "high", low)
-        if not re.search(r"(^|[ _])low$", low) or high not in plain.columns:
-            continue
-        match = _ENDS.match(low)
-        # bounds without a name are those of the column on their left
-        value = match["value"] if match else str(plain.columns[max(list(plain.columns).index(low) - 1, 0)])
-        if value in plain.columns and pd.api.types.is_numeric_dtype(plain[value]):
+    for left, low in pairwise(["", *plain.columns]):
+        match = _LOW.fullmatch(low)
+        value = match["value"] or left if match else ""  # bounds without a name are those of the column on their left
+        high = f"{low.removesuffix('low')}high"
+        if {value, high} <= set(plain.columns) and pd.api.types.is_numeric_dtype(plain[value]):
             found[value] = (low, high)
     return found
 

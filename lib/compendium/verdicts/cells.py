@@ -5,7 +5,7 @@ Beside each printed value, ``data/paper/paper-<n>.csv`` names the cell that has 
 =============== =======================================================================================
 ``run``         the run that reproduces it
 ``our_table``   a table of that run, or ``RUN/TABLE`` of an earlier run
-``where``       the row: ``column=value`` parts between semicolons; ``*`` is any text, and ``#=2`` the second such row
+``where``       the row: ``column=value`` parts between semicolons
 ``our_column``  the column; ``(alpha, beta)`` is a pair of columns
 ``basis``       what the verdict is based on, see :mod:`.words`
 ``needs``       what is missing if there is no such cell: data sets, or words of ``claims.toml``
@@ -129,12 +129,9 @@ def row_of(frame: pd.DataFrame, where: str, about: str = "") -> dict[str, str] |
     """
     for part in filter(None, where.split("; ")):
         name, _, wanted = part.partition("=")
-        if name == "#":
-            frame = frame.iloc[int(wanted) - 1 : int(wanted)]
-        elif name not in frame:
+        if name not in frame:
             raise VerdictError(f"{about}: no column {name!r} among {', '.join(frame.columns)}")
-        else:
-            frame = frame[frame[name] != ""] if wanted == "*" else frame[frame[name] == wanted]
+        frame = frame[frame[name] == wanted]
     if len(frame) > 1:
         raise VerdictError(f"{about}: {where!r} names {len(frame)} rows, not one")
     return {str(name): text for name, text in frame.iloc[0].items()} if len(frame) else None

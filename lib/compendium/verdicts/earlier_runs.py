@@ -1,12 +1,10 @@
 """Read the tables and settings of earlier runs, through the record that each run wrote."""
 
-import json
 from fnmatch import fnmatchcase
-from typing import Any
 
 import pandas as pd
 
-from compendium.paths import RUN_FILE, figures_dir
+from compendium.paths import RUN_FILE, figures_dir, read_record
 
 
 def gather(profile: str, runs: str, table: str) -> pd.DataFrame:
@@ -29,7 +27,7 @@ def gather(profile: str, runs: str, table: str) -> pd.DataFrame:
     """
     parts = []
     for folder in sorted(path.parent for path in figures_dir(profile).glob(f"*/{RUN_FILE}")):
-        record = _record(profile, folder.name) if fnmatchcase(folder.name, runs) else {}
+        record = read_record(profile, folder.name) if fnmatchcase(folder.name, runs) else {}
         listed = {*record.get("files", ()), *record.get("drawn", ())} & {f"{table}.csv", f"drawn/{table}.csv"}
         parts += [pd.read_csv(folder / name).assign(run=folder.name) for name in listed]
     return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=["run"])
@@ -53,12 +51,8 @@ def engines(verdicts: pd.DataFrame, profile: str) -> pd.DataFrame:
     """
     rows = []
     for name, judged in verdicts[verdicts["verdict"] != "no data"].groupby("run", sort=False):
-        record = _record(profile, str(name))
+        record = read_record(profile, str(name))
         chosen = record["parameters"]
         if "engine" in chosen:
             rows.append((name, len(judged), chosen["engine"], chosen.get("trees"), record["seed"]))
     return pd.DataFrame(rows, columns=["run", "judged", "engine", "trees", "seed"])
-
-
-def _record(profile: str, run: str) -> dict[str, Any]:
-    return json.loads((figures_dir(profile) / run / RUN_FILE).read_text(encoding="utf-8"))

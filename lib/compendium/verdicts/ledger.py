@@ -80,11 +80,11 @@ class Entry(BaseModel):
 
     def covers(self, claim_id: str) -> bool:
         """Return whether this entry explains a difference in the claim."""
-        return _any_matches(self.explains, claim_id)
+        return any_matches(self.explains, claim_id)
 
     def concerns(self, claim_id: str) -> bool:
         """Return whether this entry explains or concerns the claim."""
-        return _any_matches((*self.explains, *self.bears_on), claim_id)
+        return any_matches((*self.explains, *self.bears_on), claim_id)
 
     def mends(self, claim_id: str, name: str) -> str:
         """Return the name that is meant by a name printed in the claim: the same name, unless it is misprinted."""
@@ -145,10 +145,10 @@ def overview(ledger: Iterable[Entry], verdicts: pd.DataFrame) -> pd.DataFrame:
     """Return one row for each entry, with the numbers of values that differ because of it and that it concerns."""
     names = ["entry", "paper", "difference", "status", "explains", "concerns"]
     ids = verdicts["claim_id"]
-    rows = (
-        (e.id, e.paper, one_line(e.title), e.status, len(explained(e, verdicts)), sum(map(e.concerns, ids)))
-        for e in ledger
-    )
+    rows = []
+    for one in ledger:
+        numbers = len(explained(one, verdicts)), sum(map(one.concerns, ids))
+        rows.append((one.id, one.paper, one_line(one.title), one.status, *numbers))
     return pd.DataFrame(rows, columns=names)
 
 
@@ -159,7 +159,8 @@ def explained(entry: Entry, verdicts: pd.DataFrame) -> list[str]:
     return differ.loc[cites, "claim_id"].tolist()
 
 
-def _any_matches(patterns: Iterable[str], claim_id: str) -> bool:
+def any_matches(patterns: Iterable[str], claim_id: str) -> bool:
+    """Return whether one of some patterns matches a claim id."""
     return any(fnmatchcase(claim_id, pattern) for pattern in patterns)
 
 

@@ -2,26 +2,30 @@
 
 ``{RUN/TABLE | ROW | COLUMN | FORM}`` stands for a cell of ``figures/RUN/TABLE.csv``, ``{verdicts | ...}`` for one of
 ``figures/verdicts.csv``, and ``{bench/TABLE | ...}`` for one of ``bench/results/TABLE.csv``. ROW names the row as in
-:mod:`.cells`. Without it, COLUMN is an expression over all rows, of all runs if RUN has a ``*``, as in
-:mod:`compendium.show.expressions`. FORM says how to write the number: ``.3f`` (a share below 1 begins with its
-point), ``%`` (whole percents), ``points`` (hundredths, one decimal), ``,`` (a whole number); by default as in the
-table.
+:mod:`.cells`. FORM says how to write the number: ``.3f`` (a share below 1 begins with its point), ``%`` (whole
+percents), ``points`` (hundredths, one decimal), ``,`` (a whole number); by default as in the table.
+
+Instead of one row, COLUMN may be of several, of all runs if RUN has a ``*``: ``count()`` is their number, and
+``max(NAME)`` the highest number in a column. ROW then selects by the signs ``=``, ``!=``, ``>=`` and ``<=``. A text
+may have ``*`` and ``?`` for any text, and ``or`` between alternatives.
 
 ``{=TEXT}`` is TEXT: a number that no run of ours can change, because the paper prints it, or because it follows from
 printed numbers or from the data files by the tests that demonstrate an entry.
 """
 
 import re
+from fnmatch import fnmatchcase
 from typing import Any
 
 import pandas as pd
 
 from compendium.paths import project_root
-from compendium.show.expressions import ExpressionError, value_of
 from compendium.verdicts.cells import row_of, tables_of
 from compendium.verdicts.earlier_runs import gather
 
 BENCH = "bench"  # in place of a run's name
+_OF_ROWS = re.compile(r"(count|max)\((.*)\)")
+_PART = re.compile(r"(.+?)(!=|>=|<=|=)(.*)")
 REFERENCE = re.compile(r"\{(?:=(?P<own>[^{}]*)|(?P<table>[^{}|]+)\|(?P<rest>[^{}]*))\}")
 
 
@@ -91,16 +95,30 @@ def _number(match: re.Match[str]) -> str:
         return match["own"]
     place, parts = match["table"].strip(), [part.strip() for part in match["rest"].split("|")]
     where, column, form = [*parts, ""] if len(parts) == 2 else parts
-    run, _, name = place.rpartition("/")
-    if where:
+    if (several := _OF_ROWS.fullmatch(column)) is None:
         return _written(cell(place, where, column), form)
+    run, _, name = place.rpartition("/")
     frame = gather("paper", run, name)
     if frame.empty:
         raise QuoteError(f"{match[0]}: no committed run has the table {place}")
     try:
-        return _written(value_of(column, frame), form)
-    except ExpressionError as error:
-        raise QuoteError(f"{match[0]}: {error}") from error
+        rows = _rows_of(frame, where)
+        return _written(len(rows) if several[1] == "count" else rows[several[2]].max(), form)
+    except (KeyError, AttributeError) as error:
+        raise QuoteError(f"{match[0]}: {place} has no {error}, or a part is not of the form COLUMN=TEXT") from error
+
+
+def _rows_of(frame: pd.DataFrame, where: str) -> pd.DataFrame:
+    for part in filter(None, where.split("; ")):
+        name, sign, wanted = _PART.fullmatch(part).groups()  # type: ignore[union-attr]
+        if sign in (">=", "<="):
+            fits = frame[name] >= float(wanted) if sign == ">=" else frame[name] <= float(wanted)
+        else:
+            texts = wanted.split(" or ")
+            alike = [any(fnmatchcase(str(each), text) for text in texts) for each in frame[name]]
+            fits = pd.Series(alike, frame.index) == (sign == "=")
+        frame = frame[fits]
+    return frame
 
 
 def _written(value: Any, form: str) -> str:

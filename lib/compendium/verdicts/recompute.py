@@ -10,7 +10,7 @@ import json
 
 import pandas as pd
 
-from compendium.paths import RUN_FILE, VERDICTS_FILE, figures_dir
+from compendium.paths import RUN_FILE, VERDICTS_FILE, figures_dir, read_record
 from compendium.show.tables import csv_text
 from compendium.verdicts import cells
 from compendium.verdicts.printed import printed_values
@@ -74,7 +74,7 @@ def write(profile: str) -> None:
     for run in judged_runs(profile):
         folder = figures_dir(profile) / run
         content = csv_text(recompute(profile, run)).encode()
-        record = json.loads((folder / RUN_FILE).read_text(encoding="utf-8"))
+        record = read_record(profile, run)
         record["files"][VERDICTS_FILE] = hashlib.sha256(content).hexdigest()
         text = json.dumps(record, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
         for name, data in ((VERDICTS_FILE, content), (RUN_FILE, text.encode())):

@@ -1,22 +1,20 @@
 """All verdicts together: ``figures/verdicts.csv``, counts, and the page ``REPLICATION.md``."""
 
-import hashlib
-import json
 import os
 import re
-from collections.abc import Mapping
-from fnmatch import fnmatchcase
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from compendium.paths import RUN_FILE, VERDICTS_FILE, figures_dir, project_root
+from compendium.paths import RUN_FILE, VERDICTS_FILE, digest_of, figures_dir, project_root, read_record
 from compendium.show import tables
 from compendium.show.tables import page
 from compendium.verdicts import earlier_runs
+from compendium.verdicts.cells import row_of, tables_of
 from compendium.verdicts.layout import ours_text
-from compendium.verdicts.ledger import one_line
+from compendium.verdicts.ledger import any_matches, one_line
 from compendium.verdicts.printed import claims_file, printed_values
 from compendium.verdicts.verdicts import COLUMNS, in_paper_order, read_verdicts
 from compendium.verdicts.words import BASES, HEADLINE, VERDICTS
@@ -59,9 +57,8 @@ def collect(profile: str, runs: Mapping[str, Any], *, values: pd.DataFrame | Non
     folder = figures_dir(profile)
     own = values[values["run"].isin(list(runs))]
     # a run without claims, such as an introduction, need not leave a record
-    asked = {name for name, state in runs.items() if state.status == OK and name in set(own["run"])}
-    left = [name for name in runs if name in asked or (folder / name / RUN_FILE).is_file()]
-    read = [_read(folder / name, name) for name in left if runs[name].status == OK]
+    judges = {name: name in set(own["run"]) or (folder / name / RUN_FILE).is_file() for name in runs}
+    read = [_read(profile, name) for name, state in runs.items() if state.status == OK and judges[name]]
     judged = pd.concat(read, ignore_index=True) if read else _frame([])
     missing = values[values["paper"].isin(own["paper"]) & ~values["claim_id"].isin(judged["claim_id"])]
     absent = _absent(missing, runs, profile)
@@ -142,7 +139,7 @@ def headline_table(verdicts: pd.DataFrame, profile: str = "paper") -> pd.DataFra
     """
     rows = []
     for entry in claims_file()["headline"]:
-        own = verdicts[[any(fnmatchcase(name, p) for p in entry["values"]) for name in verdicts["claim_id"]]]
+        own = _matching(verdicts, entry["values"])
         if own.empty:
             continue
         runs = [name for name in dict.fromkeys(own["run"]) if (figures_dir(profile) / name / RUN_FILE).is_file()]
@@ -152,7 +149,7 @@ def headline_table(verdicts: pd.DataFrame, profile: str = "paper") -> pd.DataFra
         if len(own) == 1:
             row |= _single(own.iloc[0])
         if "shown" in entry and runs:
-            row["ours"] = _measured(figures_dir(profile), **entry["shown"]) or row["ours"]
+            row["ours"] = _measured(profile, **entry["shown"]) or row["ours"]
         rows.append(row | {"basis": ", ".join(dict.fromkeys(own["basis"])), "results": links})
     return pd.DataFrame(rows, columns=["paper", "claim", "printed", "ours", "verdict", "basis", "results"])
 
@@ -167,12 +164,16 @@ def decisions(verdicts: pd.DataFrame) -> pd.DataFrame:
     """
     rows = []
     for entry in claims_file()["decided"]:
-        own = verdicts[[any(fnmatchcase(name, p) for p in entry["values"]) for name in verdicts["claim_id"]]]
+        own = _matching(verdicts, entry["values"])
         if len(own) and not entry["unit"].startswith("none"):
             how = {name: entry[name] for name in ("test", "unit", "margin")}
             claims = ", ".join(f"`{name}`" for name in entry["values"])
             rows.append({"claims": claims} | how | {"verdicts": tally(own["verdict"])})
     return pd.DataFrame(rows)
+
+
+def _matching(verdicts: pd.DataFrame, patterns: Iterable[str]) -> pd.DataFrame:
+    return verdicts[[any_matches(patterns, name) for name in verdicts["claim_id"]]]
 
 
 def _single(row: pd.Series) -> dict[str, str]:
@@ -184,19 +185,14 @@ def _single(row: pd.Series) -> dict[str, str]:
     return {"printed": str(row["printed"]), "ours": ours, "verdict": f"{row['verdict']} {links}".strip()}
 
 
-def _measured(folder: Path, table: str, row: Mapping[str, str]) -> str:
+def _measured(profile: str, table: str, row: Mapping[str, str]) -> str:
     """Return the attack behind a claim in words, from ``RUN/TABLE``, with interval and chance; empty without a row."""
-    path = folder / f"{table}.csv"
-    frame = pd.read_csv(path) if path.is_file() else pd.DataFrame()
-    if not {*row, "score", "low", "high", "n", "chance"} <= set(frame):
+    frame = tables_of(profile, "")(table)
+    own = None if frame is None else row_of(frame, "; ".join(map("=".join, row.items())), table)
+    if own is None:
         return ""
-    own = frame[(frame[list(row)] == list(row.values())).all(axis=1)]
-    if len(own) != 1:
-        return ""
-    text = {name: tables.number_text(own[name].item(), 3) for name in ("score", "low", "high", "chance")}
-    ends = f"[{text['low']}, {text['high']}]"
-    what = f"accuracy on {row['level']}s"
-    return f"{what} {text['score']} {ends} ({own['n'].item()}), chance {text['chance']}"
+    score, low, high, chance = (tables.number_text(float(own[name]), 3) for name in ("score", "low", "high", "chance"))
+    return f"accuracy on {row['level']}s {score} [{low}, {high}] ({own['n']}), chance {chance}"
 
 
 def tally(verdicts: pd.Series) -> str:
@@ -215,11 +211,9 @@ def tally_apart(verdicts: pd.DataFrame) -> str:
 def _untested(verdicts: pd.DataFrame) -> pd.DataFrame:
     """Return the reasons for *no data*, with the tables and the number of printed values that each concerns."""
     absent = verdicts[verdicts["verdict"] == NO_DATA]
-    rows = []
-    for reason, own in absent.groupby("reason", sort=False):
-        named = own["paper"].astype(str) + ": " + ("Table " + own["table"]).replace("Table text", "text")
-        where = ", ".join(named.unique())
-        rows.append({"values": len(own), "paper": where, "missing": str(reason)})
+    named = absent["paper"].astype(str) + ": " + ("Table " + absent["table"]).replace("Table text", "text")
+    groups = named.groupby(absent["reason"], sort=False)
+    rows = [(len(own), ", ".join(own.unique()), reason) for reason, own in groups]
     return pd.DataFrame(rows, columns=["values", "paper", "missing"])
 
 
@@ -255,18 +249,17 @@ def _frame(rows: list[dict]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=list(COLUMNS)).astype({"low": float, "high": float})
 
 
-def _read(folder: Path, name: str) -> pd.DataFrame:
+def _read(profile: str, name: str) -> pd.DataFrame:
     """Return a run's verdicts, after checking that the run itself wrote them; no rows if it judged nothing."""
-    record = folder / RUN_FILE
-    if not record.is_file():
+    folder = figures_dir(profile) / name
+    if not (folder / RUN_FILE).is_file():
         raise CollectError(f"run {name} is ok but left no {RUN_FILE} in {folder}: run it again")
-    digest = json.loads(record.read_text(encoding="utf-8"))["files"].get(VERDICTS_FILE)
+    digest, file = read_record(profile, name)["files"].get(VERDICTS_FILE), folder / VERDICTS_FILE
     if digest is None:
         return _frame([])
-    content = (folder / VERDICTS_FILE).read_bytes()
-    if hashlib.sha256(content).hexdigest() != digest:
-        raise CollectError(f"{folder / VERDICTS_FILE} is not what run {name} wrote: run it again")
-    return read_verdicts(folder / VERDICTS_FILE)
+    if digest_of(file) != digest:
+        raise CollectError(f"{file} is not what run {name} wrote: run it again")
+    return read_verdicts(file)
 
 
 def _absent(claims: pd.DataFrame, runs: Mapping[str, Any], profile: str) -> pd.DataFrame:

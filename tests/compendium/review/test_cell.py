@@ -58,7 +58,8 @@ def test_a_value_of_a_log_is_not_called_recomputed():
         {"claim_id": "1-x", "paper": 1, "table": "4", "row": "a", "column": "b", "printed": "1", "ours": "1"}
     )
     row = pd.concat([row, pd.Series({"verdict": "exact", "basis": "log", "reason": "", "low": None, "unit": ""})])
-    said = cell.Cell(row, row, "a_run", "quick", "place", "then", {"a_run": "now"}, {}).text().splitlines()
+    row["run"] = "a_run"
+    said = cell._text("place", "quick", row, row, "then", {"a_run": "now"}, {}).splitlines()
     assert said[2].startswith("selected from the log 1  exact (basis log; quick")
     assert said[3].startswith("committed             1  exact")
     assert "recomputed" not in " ".join(said)

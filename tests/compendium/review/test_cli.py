@@ -1,7 +1,5 @@
 """The words of the command review."""
 
-from types import SimpleNamespace
-
 import pytest
 
 from compendium.cli import main
@@ -12,7 +10,7 @@ def asked(monkeypatch):
     """Return the calls that would recompute a value or write a pack."""
     found = []
     monkeypatch.setattr("compendium.review.pack.write_pack", lambda out: found.append(("pack", out)) or "here")
-    value = SimpleNamespace(text=lambda: "a value")
+    value = "a value"
     monkeypatch.setattr(
         "compendium.review.cell.recompute", lambda *words, force: found.append((*words, force)) or value
     )

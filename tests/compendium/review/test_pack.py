@@ -10,7 +10,7 @@ import yaml
 from rocrate.rocrate import ROCrate
 
 from compendium.cli import main
-from compendium.paths import figures_dir, project_root
+from compendium.paths import figures_dir
 from compendium.review import pack as pack_module
 from compendium.review.pack import licence
 from compendium.verdicts import printed_values
@@ -56,6 +56,14 @@ def test_it_has_every_tracked_file_and_no_data_set(pack, root, graph):
     tracked = {name for name in listed.stdout.splitlines() if (root / name).is_file()}
     assert tracked <= graph.keys()
     assert not any(name.startswith(("data/raw", "build", "figures/quick")) for name in graph)
+
+
+def test_a_copy_without_git_is_told_so(tmp_path, monkeypatch, capsys):
+    """It has files of which nobody says whether they may leave."""
+    monkeypatch.setattr(pack_module, "git", lambda *words: None)
+    assert main(["review", "--out", str(tmp_path / "pack")]) == 1
+    assert "a pack needs a clone of the repository" in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())
 
 
 def test_every_reference_within_the_crate_has_its_entity(graph):
@@ -157,9 +165,9 @@ def test_the_manifest_names_the_papers_and_where_everything_is(pack):
 def test_the_repository_is_that_of_the_citation(monkeypatch):
     """The citation file names it once the compendium is published."""
     verdicts = read_verdicts(figures_dir("paper") / "verdicts.csv")
-    cited = pack_module._citation(project_root()) | {"repository-code": "https://example.org/code"}
-    monkeypatch.setattr(pack_module, "_citation", lambda root: cited)
-    record = yaml.safe_load(pack_module._codecheck(project_root(), verdicts))
+    cited = pack_module._citation() | {"repository-code": "https://example.org/code"}
+    monkeypatch.setattr(pack_module, "_citation", lambda: cited)
+    record = yaml.safe_load(pack_module._codecheck(verdicts, summary="", made=""))
     assert record["repository"] == "https://example.org/code"
 
 

@@ -10,7 +10,7 @@ import nbformat
 import pytest
 
 from compendium.run import definitions
-from compendium.run.definitions import Code, code_digest
+from compendium.run.definitions import Code
 
 GAME, METHODS, EXAMPLE, VAE, ATTACK = (
     ("10_reidentification_game", "cic-ids-2017"),
@@ -98,7 +98,7 @@ def copied(tmp_path_factory, root):
 
 def digests(folder, runs=ALL):
     definitions.forget()
-    return {run: code_digest(folder / "notebooks" / f"{run[0]}.ipynb", folder / "lib", [run[1]]) for run in runs}
+    return {run: Code(folder / "notebooks" / f"{run[0]}.ipynb", folder / "lib", [run[1]]).digest for run in runs}
 
 
 def mutate(folder, name, before, after):

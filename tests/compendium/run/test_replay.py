@@ -152,7 +152,7 @@ def checkout(root, tmp_path, monkeypatch):
         definitions.forget()
 
     record = committed.read_record(read_runs()[RUN]) | {
-        "code": definitions.code_digest(home / "notebooks" / f"{RUN}.ipynb", home / "lib")
+        "code": Code(home / "notebooks" / f"{RUN}.ipynb", home / "lib").digest
     }
     (figures_dir("paper") / RUN / "run.json").write_text(json.dumps(record))
     yield change

@@ -22,7 +22,7 @@ import pytest
 
 from compendium.paths import mirror_address
 from compendium.run import reproduce as workflow
-from compendium.run.definitions import code_digest
+from compendium.run.definitions import Code
 from compendium.run.job import perform, plan, planned
 from compendium.run.parameters import complete, read_parameters
 from compendium.run.reproduce import BusyError, reproduce
@@ -223,7 +223,7 @@ def test_results_that_nobody_touched_are_not_read_again(home, say, pretend, monk
     result.parent.mkdir(parents=True)
     result.write_text("plain")
     reproduce("quick", look, only=["10_good"], say=say.append)
-    monkeypatch.setattr("compendium.run.states._digest", pytest.fail)
+    monkeypatch.setattr("compendium.run.states.digest_of", pytest.fail)
     assert is_settled("10_good", "quick")
 
 
@@ -369,7 +369,7 @@ def commit(chain, pretend):
     def commit(name, **record):
         run = read_runs()[name]
         values = complete(read_parameters(run.notebook), run.values("paper"))
-        made = {"files": {}, "code": code_digest(run.notebook, chain / "lib", run.sets), "parameters": values}
+        made = {"files": {}, "code": Code(run.notebook, chain / "lib", run.sets).digest, "parameters": values}
         folder = chain / "figures" / name
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "run.json").write_text(json.dumps(made | {"packages": {}, "data": {}} | record))

@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from compendium.show.captions import CaptionError, Captions
+from compendium.show.captions import CaptionError, Captions, filled
 
 TEXT = """
 [table.ages]
@@ -11,7 +11,7 @@ caption = "{name}: {table.shape[0]} rows at {step:g}"
 closing = "The least age of {name} is {about[age]:g}, or {about[share]:.0%}."
 
 [sentence.moved]
-closing = "From {0[age]:.1f} to {1}, at {least}."
+closing = "From {age:.1f} to {names}, at {least}."
 """
 AGES = pd.DataFrame({"who": ["Ann", "Ben"], "age": [30.0, 20.0], "chance": [25.0, 25.0]})
 GIVEN = {"about": {"age": 20, "share": 0.5}}
@@ -27,7 +27,7 @@ def captions(tmp_path):
 def test_a_closing_sentence_has_the_numbers_that_the_notebook_passes(captions):
     closing = captions.words("table", "ages", {"about": pd.Series({"age": 20, "share": 0.5})}).closing
     assert closing == "The least age of home is 20, or 50 %."
-    closing = captions.words("sentence", "moved", {"least": 1}, {"age": 2}, ["a", "b"]).closing
+    closing = captions.words("sentence", "moved", {"least": 1, "age": 2, "names": ["a", "b"]}).closing
     assert closing == "From 2.0 to a, b, at 1."
 
 
@@ -56,19 +56,16 @@ def test_a_missing_entry_or_name_is_named(captions):
         captions.words("table", "ages", GIVEN)
 
 
-@pytest.mark.parametrize(
-    ("about", "said"),
-    [
-        ({"age": [True, False, True], "share": pd.Series({"a": 0.25, "b": 0.5, "c": float("inf")})}, "2 of 3, highest"),
-        ({"age": pd.Series([True, None]), "share": pd.Series({"a": 0.25, "b": 0.5})}, "1 of 2 (1 undecided), highest"),
-    ],
-)
-def test_statements_are_counted_and_extremes_named(captions, about, said):
-    captions.path.write_text('[table.ages]\nclosing = "{about[age]:count}, {about[share]:ends}"\n')
-    found = captions.words("table", "ages", {"about": about}).closing
-    assert found == f"{said} for b (0.5) and lowest for a (0.25)"
+def test_true_and_false_have_the_words_of_the_caption(captions):
+    captions.path.write_text('[table.ages]\nclosing = "{about[age]:Yes|No}, {about[share]:Yes|No|Unknown}"\n')
+    assert captions.words("table", "ages", {"about": {"age": False, "share": float("nan")}}).closing == "No, Unknown"
 
 
-def test_extremes_of_nothing_are_no_number(captions):
-    captions.path.write_text('[table.ages]\nclosing = "{about:ends}"\n')
-    assert captions.words("table", "ages", {"about": pd.Series(dtype=float)}).closing == "no number"
+@pytest.mark.parametrize("text", ["{run.__class__}", "{run.__init__.__globals__}", "{run._hidden}", "{x:99999}", "{_}"])
+def test_a_caption_names_nothing_private(text):
+    with pytest.raises(CaptionError):
+        filled(text, {"run": Captions, "x": 1, "_": 1})
+
+
+def test_placeholders_are_those_of_an_f_string():
+    assert filled("{names} {x:.1%} {x!r}", {"names": ["a", "b"], "x": 0.25}) == "a, b 25.0 % 0.25"

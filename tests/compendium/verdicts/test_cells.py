@@ -98,12 +98,6 @@ def test_without_a_cell_the_missing_data_are_the_reason():
     assert older.undecided == {"1-T1-x": "the run's table t has no row where level=0.1"}
 
 
-def test_the_second_row_with_a_text_can_be_named():
-    ranking = table(method=["a", "b", "c"], name=["(1) A", "", "(2) C"])
-    assert cells.row_of(ranking, "name=*; #=2") == {"method": "c", "name": "(2) C"}
-    assert cells.row_of(ranking, "name=*; #=3") is None
-
-
 def test_a_selector_that_does_not_fit_its_table_is_an_error():
     rows = table(level=["0.1", "0.1"], accuracy=["1", "2"])
     with pytest.raises(VerdictError, match=r"1-T1-x, table t: 'level=0\.1' names 2 rows"):

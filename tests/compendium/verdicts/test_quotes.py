@@ -7,6 +7,7 @@ import pytest
 
 from compendium.verdicts import entries
 from compendium.verdicts.quotes import REFERENCE, QuoteError, quoted
+from compendium.verdicts.verdicts import VerdictError
 
 LEDGER = {entry.id: entry for entry in entries()}
 _WORD = "one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve"
@@ -124,6 +125,8 @@ def test_a_number_is_written_in_the_form_that_is_asked_for():
     assert quoted("{22_threeway_summary/table-15 | data set=heart; thresholds=extreme | utility | .4f}") == ".9036"
     assert quoted("{22_threeway_summary/table-15 | data set=heart; thresholds=extreme | utility | %}") == "90 %"
     assert quoted("{22_threeway_summary/table-4 | | max(records) | ,}") == "48,842"
+    assert quoted("{22_threeway_summary/table-4 | records>=30000; data set!=a* | count()}") == "1"
+    assert quoted("{22_threeway_summary/table-4 | records<=1309; data set=h* or tit?nic | count()}") == "2"
     assert quoted("{= 12 of 14} and {braces, kept}") == " 12 of 14 and {braces, kept}"
 
 
@@ -133,8 +136,13 @@ def test_a_number_is_written_in_the_form_that_is_asked_for():
         "22_threeway_summary/table-4 | data set=adlut | records",
         "22_threeway_summary/none | a=b | c",
         "no_*/x | | max(a)",
+        "22_threeway_summary/table-4 | | max(none)",
+        "22_threeway_summary/table-4 | none=1 | count()",
+        "22_threeway_summary/table-4 | records | count()",
+        "22_threeway_summary/table-4 | | max(records.sum())",
+        "22_threeway_summary/table-4 | | __import__('os').system('touch /tmp/ran')",
     ],
 )
-def test_a_reference_to_nothing_is_an_error(reference):
-    with pytest.raises(QuoteError, match=r"figures|no committed run"):
+def test_a_reference_to_nothing_is_an_error_and_runs_no_code(reference):
+    with pytest.raises((QuoteError, VerdictError), match=r"figures|no committed run|has no"):
         quoted(f"{{{reference}}}")
