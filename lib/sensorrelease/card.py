@@ -20,8 +20,9 @@ from sensorprivacy.data import Problem
 from sensorprivacy.game.chance import DRAWS
 from sensorprivacy.game.joins import Match, strongest_match
 from sensorprivacy.game.outcome import LEVEL, Attacks, strongest
+from sensorprivacy.game.panel import RELEASE_ATTACKERS
 from sensorprivacy.game.splits import Split
-from sensorprivacy.game.tables import TABLE_ATTACKERS, TableScene, as_numbers, judge, with_task
+from sensorprivacy.game.tables import TableScene, as_numbers, judge, with_task
 from sensorprivacy.threeway.publication import ROW_ORDER
 from sensorrelease.checks import identifying
 from sensorrelease.pages import render
@@ -150,7 +151,7 @@ def measure_table(
     for data, table in (("original", raw.features), ("published", public.reset_index(drop=True))):
         beside = known if task_published or data == "original" else None
         scene = TableScene(raw, as_numbers(table), split, model, name=data, identifying=identifying(raw))
-        for one in judge(scene, TABLE_ATTACKERS, known=beside, draws=DRAWS):
+        for one in judge(scene, RELEASE_ATTACKERS, known=beside, draws=DRAWS):
             found.append(replace(one, attacker=TASK_MODEL) if one.about == "task" else one)
     return measured(found, {label: f"{label} {getattr(gate, label)}" for label in ("task", "user")})
 

@@ -15,7 +15,7 @@ from sensorprivacy.game.attack import attack_all
 from sensorprivacy.game.chance import DRAWS
 from sensorprivacy.game.joins import ROWS, Match, match_rows, match_units
 from sensorprivacy.game.outcome import Attacks
-from sensorprivacy.latent.adversaries import Attacker, attackers
+from sensorprivacy.latent.adversaries import ON_RECORDINGS, Attacker, attackers
 from sensorprivacy.latent.anonymizer import LatentAnonymizer
 from sensorprivacy.latent.guaranteed import GuaranteedRelease
 from sensorprivacy.latent.releases import anonymized
@@ -85,7 +85,7 @@ def publish_recordings(
     task, hide : str, optional
         The description's public label, and the private attribute to hide.
     adversaries : sequence of Attacker, optional
-        Default: all of `latent.attackers`.
+        Default: all of `latent.attackers`, and those on statistics of windows and recordings.
     progress : bool
         Show progress bars.
 
@@ -112,7 +112,8 @@ def publish_recordings(
         _check_labels(own, task, hide)
         if not isinstance(settings, Latent):
             return _publish_statistics(own, task, hide, defence=settings, out=out, save=save_to, **how)
-        done = _fit(own, settings, task, hide, adversaries or attackers(settings.network), seed, progress)
+        panel = adversaries or (*attackers(settings.network), *ON_RECORDINGS)
+        done = _fit(own, settings, task, hide, panel, seed, progress)
     else:
         if given := [n for n, v in (("defence", defence), ("task", task), ("hide", hide)) if v is not None]:
             raise ValueError(f"a fitted defence has its own {' and '.join(given)}: leave them out")
