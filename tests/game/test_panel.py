@@ -10,7 +10,9 @@ from sensorprivacy.game import RELEASE_ATTACKERS, TABLE_ATTACKERS, TableScene, a
 from sensorprivacy.game.outcome import strongest
 from sensorprivacy.game.panel import AllLabels, WholeGroups
 from sensorprivacy.game.splits import Split, grouped_split, random_split
+from sensorprivacy.game.tables import tuned_model
 
+WHOLE = RELEASE_ATTACKERS["statistics of groups"]
 FOREST = RandomForestClassifier(20, random_state=0)
 
 
@@ -34,23 +36,23 @@ def varying(spread, seed=0, per_user=24, rows=20):
 def test_groups_that_differ_in_how_rows_vary_are_found_by_whole_statistics():
     scene = scene_of(*varying(0.6))
     rows = strongest(attack(scene, TABLE_ATTACKERS, levels=["group"], draws=0)).measure
-    whole = attack(scene, {"statistics of groups": WholeGroups()}, levels=["group"], draws=0)[0].measure
+    whole = attack(scene, {"statistics of groups": WHOLE}, levels=["group"], draws=0)[0].measure
     assert whole.n == rows.n
     assert whole.score > rows.score + 0.15
 
 
 def test_whole_groups_have_no_answer_for_rows_and_tasks():
     scene = scene_of(*varying(0.6))
-    found = attack(scene, {"statistics of groups": WholeGroups()}, draws=0)
+    found = attack(scene, {"statistics of groups": WHOLE}, draws=0)
     assert [one.level for one in found] == ["group", "person"]
-    assert not attack(scene, {"statistics of groups": WholeGroups()}, levels=["row"], draws=0)
+    assert not attack(scene, {"statistics of groups": WHOLE}, levels=["row"], draws=0)
     rows = np.arange(60)
     alone = TableScene(scene.problem, scene.table, Split(rows[:30], rows[30:]), FOREST)
-    assert WholeGroups()(alone) is None
+    assert WholeGroups(tuned_model)(alone) is None
     assert AllLabels("extra trees")(alone) is None
 
 
-@pytest.mark.parametrize("name", ["statistics of groups", "extra trees", "boosting"])
+@pytest.mark.parametrize("name", ["statistics of groups", "statistics of groups, tuned", "boosting"])
 def test_no_validation_row_is_predicted_by_a_model_that_learned_it(name):
     """The test part is the same whether or not the validation part is attacked, and noise is not recognized."""
     values, users, groups = varying(0.0)
@@ -67,7 +69,7 @@ def test_users_share_a_group():
     """The rows of each user in a group are a unit, as in the question."""
     values, users, groups = varying(0.6)
     scene = scene_of(values, users, groups // 2)  # neighbours of one group, at the border of users of two
-    found = attack(scene, {"whole": WholeGroups()}, levels=["group"], draws=0)[0]
+    found = attack(scene, {"whole": WHOLE}, levels=["group"], draws=0)[0]
     assert len(found.right) == len({*zip(users[scene.held], scene.split.groups[scene.held], strict=True)})
 
 

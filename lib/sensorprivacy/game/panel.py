@@ -6,39 +6,11 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from sensorprivacy.game.learners import LEARNERS, best_learner, resolved, rounds_of, votes
-from sensorprivacy.game.tables import GROUP, PARTS, PERSON, TABLE_ATTACKERS, TableScene
+from sensorprivacy.data import Problem
+from sensorprivacy.game.learners import LEARNERS, resolved, rounds_of, votes
+from sensorprivacy.game.splits import Split
+from sensorprivacy.game.tables import GROUP, PARTS, PERSON, TABLE_ATTACKERS, TableScene, tuned_model
 from sensorprivacy.game.whole import as_rows, of_units
-
-
-@dataclass(frozen=True)
-class WholeGroups:
-    """An attacker that classifies whole groups by statistics of their rows. It has no answer for single rows.
-
-    It learns as `sensorprivacy.game.tables.tuned_model` does: from training groups, then from validation groups, too.
-    """
-
-    levels: tuple[str, ...] = (GROUP, PERSON)
-
-    def __call__(self, scene: TableScene) -> np.ndarray | None:
-        """Return probabilities of the attacked rows; None without groups or validation rows."""
-        split, users = scene.split, scene.problem.users.to_numpy()
-        if split.groups is None or split.validation is None:
-            return None
-        rows = {name: split.part(name) for name in ("train", *PARTS)}
-        every = np.concatenate(list(rows.values()))
-        part = np.repeat(range(len(rows)), [len(some) for some in rows.values()])
-        # as in the question, the rows of each user in a group are a unit of their own
-        keys = pd.DataFrame({"part": part, "group": split.groups[every], "user": users[every]})
-        units = keys.groupby(list(keys)).ngroup().to_numpy()  # those of the training rows come first
-        first = np.unique(units, return_index=True)[1]
-        seen, known, of = of_units(scene.table.to_numpy(float)[every], units), users[every][first], part[first]
-        later = slice(int((of == 1).sum()), None)  # the test units
-        learned = seen[of == 0], known[of == 0], seen[of == 1], known[of == 1]
-        found = best_learner(*learned, seen[of > 0], scene.model, later)[1]
-        attacked = np.concatenate([units[part == 1 + PARTS.index(name)] for name in scene.parts])
-        counts = np.unique(scene.known, return_counts=True)[1]
-        return as_rows(found, counts / counts.sum(), attacked - int((of == 0).sum()))
 
 
 @dataclass(frozen=True)
@@ -69,10 +41,49 @@ class AllLabels:
         return np.concatenate(parts)
 
 
+@dataclass(frozen=True)
+class WholeGroups:
+    """An attacker that classifies whole groups by statistics of their rows. It has no answer for single rows.
+
+    Attributes
+    ----------
+    by : callable
+        An attacker of rows, to which each group is a row.
+    levels : tuple of str
+        What it is asked.
+    """
+
+    by: Callable[[TableScene], np.ndarray | None]
+    levels: tuple[str, ...] = (GROUP, PERSON)
+
+    def __call__(self, scene: TableScene) -> np.ndarray | None:
+        """Return probabilities of the attacked rows; None without groups or validation rows."""
+        split, users = scene.split, scene.problem.users.to_numpy()
+        if split.groups is None or split.validation is None:
+            return None
+        rows = {name: split.part(name) for name in ("train", *PARTS)}
+        every = np.concatenate(list(rows.values()))
+        part = np.repeat(list(rows), [len(some) for some in rows.values()])
+        # as in the question, the rows of each user in a group are a unit of their own
+        keys = pd.DataFrame({"part": part, "group": split.groups[every], "user": users[every]})
+        units = keys.groupby(list(keys)).ngroup().to_numpy()
+        first = np.unique(units, return_index=True)[1]
+        parts = {name: np.flatnonzero(part[first] == name) for name in rows}
+        seen = pd.DataFrame(of_units(scene.table.to_numpy(float)[every], units)).add_prefix("statistic ")
+        groups = Problem(seen, users[every][first], users[every][first])
+        whole = TableScene(groups, seen, Split(**parts), scene.model, parts=scene.parts)
+        if (found := self.by(whole)) is None:
+            return None
+        attacked = np.concatenate([units[part == name] for name in scene.parts])
+        counts = np.unique(scene.known, return_counts=True)[1]
+        return as_rows(found, counts / counts.sum(), pd.Index(whole.held).get_indexer(attacked))
+
+
 RELEASE_ATTACKERS: Mapping[str, Callable[[TableScene], np.ndarray | None]] = {
     **TABLE_ATTACKERS,
     "extra trees": AllLabels("extra trees"),
     "boosting": AllLabels("boosting"),
-    "statistics of groups": WholeGroups(),
+    "statistics of groups": WholeGroups(AllLabels("extra trees")),
+    "statistics of groups, tuned": WholeGroups(tuned_model),
 }
 """The attackers of `publish`, by name."""
