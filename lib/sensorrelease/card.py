@@ -56,7 +56,9 @@ class Card:
 
     def to_markdown(self) -> str:
         """Return the card as a page."""
-        shown = {"summary": _summary(self.facts), "exposed": _most_exposed(self.facts["measured"])}
+        summary = _summary(self.facts)
+        leaks = [row for row in summary if row["low"] > row["chance"] and not row["about"].startswith("task ")]
+        shown = {"summary": summary, "leaks": leaks, "exposed": _most_exposed(self.facts["measured"])}
         return render("card.md", facts=self.facts, **shown) + "\n"
 
 
@@ -222,11 +224,7 @@ def _summary(facts: Mapping[str, Any]) -> list[Row]:
     matches = [Match(**one) for one in facts["matched"]["attacks"]]
     for level in dict.fromkeys(one.level for one in matches):
         if (found := strongest_match(matches, level)) is not None:
-            line: dict[str, Any] = {
-                "about": "original row" if level == "row" else f"original {level}",
-                "level": "",
-                "first": None,
-            }
+            line: dict[str, Any] = {"about": f"original of a {level}", "level": "", "first": None}
             line |= {"attacker": found.by, "score": found.share, "chance": found.control, "n": found.rows}
             lines.append(line | {"low": found.low, "high": found.high, "unit": f"{level}s"})
     return lines[:_MOST]
