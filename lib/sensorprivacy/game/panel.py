@@ -34,11 +34,11 @@ class AllLabels:
         matrix, more = resolved(scene.table.to_numpy(float))[0], scene.split.validation
         labelled = {"validation": scene.train}
         labelled["test"] = np.concatenate([scene.train, more[np.isin(users[more], classes)]])
-        model, parts = LEARNERS[self.name](size, seed, jobs), []
-        for part in scene.parts:
-            rows = labelled[part]
-            parts.append(votes(model, matrix[rows], users[rows], matrix[scene.split.part(part)]))
-        return np.concatenate(parts)
+        model, seen = (
+            LEARNERS[self.name](size, seed, jobs),
+            [(labelled[one], scene.split.part(one)) for one in scene.parts],
+        )
+        return np.concatenate([votes(model, matrix[rows], users[rows], matrix[held]) for rows, held in seen])
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,8 @@ class WholeGroups:
         parts = {name: np.flatnonzero(part[first] == name) for name in rows}
         seen = pd.DataFrame(of_units(scene.table.to_numpy(float)[every], units)).add_prefix("statistic ")
         groups = Problem(seen, users[every][first], users[every][first])
-        whole = TableScene(groups, seen, Split(**parts), scene.model, parts=scene.parts)
+        of_groups = Split(parts["train"], parts["test"], validation=parts["validation"])
+        whole = TableScene(groups, seen, of_groups, scene.model, parts=scene.parts)
         if (found := self.by(whole)) is None:
             return None
         attacked = np.concatenate([units[part == name] for name in scene.parts])
