@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from typing import Literal, get_args
+from typing import Literal, cast, get_args
 
 import numpy as np
 from sklearn.cluster import KMeans
@@ -228,7 +228,7 @@ class Attacker:
             return probabilities
         scaler = Scaler.fit(learned) if learned.shape[2] > 1 else None  # re-encoded inputs are standardized already
         learned, attacked = (scaler.apply(some) if scaler else some for some in (learned, attacked))
-        network = Classifier(self.model, self.dropout, replace(self.settings, seed=seed))
+        network = Classifier(cast(Kind, self.model), self.dropout, replace(self.settings, seed=seed))
         network.fit(learned, codes, classes=classes, progress=False, label=self.name)
         return network.probabilities(attacked)
 
