@@ -20,8 +20,9 @@ from sensorprivacy.data import Problem
 from sensorprivacy.game.chance import DRAWS
 from sensorprivacy.game.joins import Match, strongest_match
 from sensorprivacy.game.outcome import LEVEL, Attacks, strongest
+from sensorprivacy.game.panel import RELEASE_ATTACKERS
 from sensorprivacy.game.splits import Split
-from sensorprivacy.game.tables import TABLE_ATTACKERS, TableScene, as_numbers, judge, with_task
+from sensorprivacy.game.tables import TableScene, as_numbers, judge, with_task
 from sensorprivacy.threeway.publication import ROW_ORDER
 from sensorrelease.checks import identifying
 from sensorrelease.pages import render
@@ -55,7 +56,9 @@ class Card:
 
     def to_markdown(self) -> str:
         """Return the card as a page."""
-        shown = {"summary": _summary(self.facts), "exposed": _most_exposed(self.facts["measured"])}
+        summary = _summary(self.facts)
+        leaks = [row for row in summary if row["low"] > row["chance"] and not row["about"].startswith("task ")]
+        shown = {"summary": summary, "leaks": leaks, "exposed": _most_exposed(self.facts["measured"])}
         return render("card.md", facts=self.facts, **shown) + "\n"
 
 
@@ -150,7 +153,7 @@ def measure_table(
     for data, table in (("original", raw.features), ("published", public.reset_index(drop=True))):
         beside = known if task_published or data == "original" else None
         scene = TableScene(raw, as_numbers(table), split, model, name=data, identifying=identifying(raw))
-        for one in judge(scene, TABLE_ATTACKERS, known=beside, draws=DRAWS):
+        for one in judge(scene, RELEASE_ATTACKERS, known=beside, draws=DRAWS):
             found.append(replace(one, attacker=TASK_MODEL) if one.about == "task" else one)
     return measured(found, {label: f"{label} {getattr(gate, label)}" for label in ("task", "user")})
 
@@ -221,11 +224,7 @@ def _summary(facts: Mapping[str, Any]) -> list[Row]:
     matches = [Match(**one) for one in facts["matched"]["attacks"]]
     for level in dict.fromkeys(one.level for one in matches):
         if (found := strongest_match(matches, level)) is not None:
-            line: dict[str, Any] = {
-                "about": "original row" if level == "row" else f"original {level}",
-                "level": "",
-                "first": None,
-            }
+            line: dict[str, Any] = {"about": f"original of a {level}", "level": "", "first": None}
             line |= {"attacker": found.by, "score": found.share, "chance": found.control, "n": found.rows}
             lines.append(line | {"low": found.low, "high": found.high, "unit": f"{level}s"})
     return lines[:_MOST]

@@ -15,6 +15,7 @@ from sensorrelease.printing import markdown, visible
 
 WIDTH = 88
 MOST_COLUMNS = 40
+_SEEN = {"group": "from a whole group", "recording": "from a whole recording", "person": "from all windows of a person"}
 
 
 def render(template: str, **values: Any) -> str:
@@ -79,6 +80,18 @@ def numbered(label: Any, users: Iterable[Any]) -> str:
     return f"{labels.index(str(label)) + 1} of {len(labels)}" if str(label) in labels else str(label)
 
 
+def named(about: str) -> str:
+    """Return how a card calls what is inferred.
+
+    Examples
+    --------
+    >>> named("user owner"), named("the person"), named("gender")
+    ('user (owner)', 'person', 'gender')
+    """
+    role, _, column = about.partition(" ")
+    return f"{role} ({column})" if role in ("task", "user") else about.removeprefix("the ")
+
+
 def _keys(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     """Return the names of all columns; some rows have no cell in the last ones."""
     return list(dict.fromkeys(name for row in rows for name in row))
@@ -114,4 +127,5 @@ _pages = Environment(
 )
 _filters: dict[str, Any] = {"paragraph": _paragraph, "wrap": _wrapped, "table": text_table, "keys": _keys}
 _filters |= {"some": some, "n": "{:,}".format, "p": lambda share, digits=1: f"{share:.{digits}%}"}
+_filters |= {"named": named, "seen_from": lambda level: _SEEN.get(level, f"from one {level}")}
 _pages.filters |= _filters

@@ -17,9 +17,9 @@ from sensorprivacy.latent import (
     attackers,
     scenes,
 )
-from sensorprivacy.latent.adversaries import Mechanism, Release
+from sensorprivacy.latent.adversaries import ON_RECORDINGS, Mechanism, Release
 from sensorprivacy.latent.scene import units_of
-from sensorprivacy.latent.windows import private_labels, replace_values
+from sensorprivacy.latent.windows import private_labels, recording_of, replace_values
 
 QUICK = Settings(epochs=15, batch=64, rate=3e-3)
 PLAIN = Attacker("plain", dropout=0.0, settings=QUICK)
@@ -148,6 +148,36 @@ def test_every_attacker_finds_a_planted_sample(
     about = attacker.attribute or "gender"
     assert found.at("window", about).above > 0.3
     assert found.at("person", about).score == 1
+
+
+@pytest.mark.parametrize("attacker", ON_RECORDINGS, ids=lambda one: one.name)
+def test_attackers_on_recordings_read_raw_windows_and_no_noise(
+    windows: Windows, unseen: Windows, attacker: Attacker
+) -> None:
+    found = attacked(as_it_is, windows, unseen, "gender", attacker, share_known=1.0)
+    levels = ["window", "recording", "person"][attacker.model == "whole" :]
+    assert [one.level for one in found] == levels
+    assert found.at("recording").score > 0.9
+    blind = attacked(noise, windows, unseen, "gender", attacker, share_known=1.0)
+    assert blind.at("recording").low < blind.at("recording").chance + 0.1
+
+
+def wandering(windows: Windows) -> Windows:
+    """Publish constant windows that anybody could have, and that follow each other smoothly for one gender only."""
+    draw, places = np.random.default_rng(int(windows.values.sum())), np.empty(windows.n_windows)
+    for rows in np.split(np.argsort(at := recording_of(windows), kind="stable"), np.cumsum(np.bincount(at))[:-1]):
+        steps = np.sort(draw.normal(size=len(rows)))
+        smooth = (windows.private["gender"] == "male").to_numpy()[rows[0]]
+        places[rows] = steps if smooth else draw.permutation(steps)
+    values = np.broadcast_to(places[:, None, None], windows.values.shape)
+    return replace_values(windows, values + draw.normal(0, 0.01, values.shape))
+
+
+def test_only_the_whole_shows_how_windows_follow_each_other(windows: Windows, unseen: Windows) -> None:
+    """The sum over windows cannot see it: each window says nothing."""
+    found = {one.name: attacked(wandering, windows, unseen, "gender", one, share_known=1.0) for one in ON_RECORDINGS}
+    rows, whole = (found[one.name].at("recording").score for one in ON_RECORDINGS)
+    assert whole > rows + 0.2
 
 
 @pytest.mark.parametrize("attribute", [None, "subject"])

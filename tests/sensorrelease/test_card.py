@@ -56,10 +56,33 @@ def test_without_a_seed_the_draw_is_secret(table, tmp_path, monkeypatch):
 def test_the_first_page_names_the_most_exposed_person_by_numbers_only(card):
     page = card.to_markdown()
     rows = [row for row in card.facts["measured"] if row["about"] == "user who" and row["data"] == "published"]
-    recall = re.search(r"The most exposed user who is recognized: ([\d.]+)% of the rows \(recall\)", page)[1]
+    recall = re.search(r"Of the rows of the most exposed user \(who\), .* recognizes ([\d.]+)% \(recall\)", page)[1]
     assert recall in {f"{100 * row['exposed_recall']:.1f}" for row in rows}
-    assert page.index("The most exposed") < page.index("| Inferred")
+    assert page.index("most exposed") < page.index("| Inferred")
     assert "u0" not in page
+
+
+def test_cards_of_recordings_name_the_most_exposed_person(card):
+    rows = [dict(row, about=row["about"].replace("user who", "the person")) for row in card.facts["measured"]]
+    page = Card(dict(card.facts, measured=rows)).to_markdown()
+    assert "Of the rows of the most exposed person, " in page
+    assert "| person, from one row |" in page
+    people = [dict(row, level="person") for row in rows if row["level"] == "row"]
+    assert "| person, from all windows of a person |" in Card(dict(card.facts, measured=people)).to_markdown()
+
+
+def test_the_card_says_which_attacks_exceed_chance(card):
+    said = re.search(r"^\d attacks exceed chance by more than the interval: (.*)\.$", card.to_markdown(), re.MULTILINE)
+    assert said[1].split("; ")[0] == "user (who), from one row"
+    assert "task" not in said[1]
+    rows = [dict(row, low=0.0, of_strongest=[0.0, row["high"]]) for row in card.facts["measured"]]
+    matches = [dict(one, low=0.0) for one in card.facts["matched"]["attacks"]]
+    held = Card(dict(card.facts, measured=rows, matched=dict(card.facts["matched"], attacks=matches)))
+    assert "No attack exceeds chance by more than its interval." in held.to_markdown()
+
+
+def test_versions_are_a_list(card):
+    assert re.search(r"- Versions: python [\d.]+, sensorprivacy ", card.to_markdown())
 
 
 def test_nobody_is_called_exposed_without_a_test(table, tmp_path, monkeypatch):

@@ -197,7 +197,7 @@ def test_the_card_tells_attacks_with_units_and_chance(table, tmp_path):
     pd.testing.assert_series_equal(ends, highest, check_names=False, check_dtype=False)
     page = card.to_markdown()
     for part in (
-        "| user owner, from a group | ",
+        "| user (owner), from a whole group | ",
         "There is no formal guarantee",
         "95 % interval",
         "random sample of 400 of 400 rows",

@@ -52,6 +52,11 @@ LEARNERS: Mapping[str, Callable[..., Any]] = {
 """Makers of models, for a number of trees, a seed and a number of threads."""
 
 
+def rounds_of(name: str, size: int, classes: int) -> int:
+    """Return the number of trees of a learner, or of rounds of boosting; below 2, it would take too long."""
+    return min(size, _ROUNDS, _BOOSTED // classes) if name == "boosting" else size
+
+
 def best_learner(
     train: np.ndarray,
     known: np.ndarray,
@@ -89,8 +94,7 @@ def best_learner(
     briefly = max((trees or 100) // _BRIEFLY, 2)
 
     def predict(name: str, size: int, more: bool = False) -> np.ndarray | None:
-        if name == "boosting":
-            size = min(size, _ROUNDS, _BOOSTED // len(classes))
+        size = rounds_of(name, size, len(classes))
         if (name == "nearest rows" and len(train) < _NEIGHBOURS) or size < 2:
             return None
         if name == "logistic regression" and train.size * len(classes) > _PRODUCTS:

@@ -93,6 +93,7 @@ class TableScene:
         """Return the label of single rows, and the user of whole groups, if rows come in groups, and of all rows."""
         grouped = (GROUP,) if self.split.groups is not None else ()
         levels = (ROW, *grouped, PERSON) if self.label == "user" else (ROW,)
+        levels = tuple(one for one in levels if one in getattr(attacker, "levels", levels))
         ends = np.cumsum([0, *(len(self.split.part(part)) for part in self.parts)])
         return [
             replace(table_question(self.problem, self.split, self.label, level, part), rows=slice(first, last))

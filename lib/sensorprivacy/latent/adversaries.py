@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from typing import Literal, get_args
+from typing import Literal, cast, get_args
 
 import numpy as np
 from sklearn.cluster import KMeans
@@ -11,6 +11,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 
 from sensorprivacy.data import Windows
 from sensorprivacy.game.chance import frequencies
+from sensorprivacy.game.whole import chosen_on_units, of_units
 from sensorprivacy.latent.anonymizer import LatentAnonymizer
 from sensorprivacy.latent.classifiers import Classifier, Kind, statistics
 from sensorprivacy.latent.training import Settings
@@ -126,7 +127,7 @@ def publish(release: Release, windows: Windows, draw: int) -> Windows:
     return numbered(windows, draw) if numbered else release(windows)
 
 
-Model = Literal["mlp", "cnn", "conv1d", "trees", "counts"]
+Model = Literal["mlp", "cnn", "conv1d", "trees", "counts", "tuned", "whole"]
 _SETTINGS = Settings(epochs=30, batch=256)
 
 
@@ -141,9 +142,10 @@ class Attacker:
     ----------
     name : str
         Name in tables.
-    model : {"mlp", "cnn", "conv1d", "trees", "counts"}
+    model : {"mlp", "cnn", "conv1d", "trees", "counts", "tuned", "whole"}
         The paper's two networks, a 1-D CNN, gradient-boosted trees on statistics of the window, or the frequencies of
-        each class for each recovered code (see `Mechanism`).
+        each class for each recovered code (see `Mechanism`). Or the model that is best on some of the known recordings,
+        on statistics of the window, or of the whole recording: it has no answer for single windows.
     dropout : float or None
         Dropout of the network. None: the paper's, which weakens an attacker.
     knows_public : bool
@@ -175,12 +177,23 @@ class Attacker:
             raise ValueError(f"averaged={self.averaged}: give at least one anonymization")
 
     @property
+    def by_recordings(self) -> bool:
+        """Whether the attacker needs to know which windows are of one recording."""
+        return self.model in ("tuned", "whole")
+
+    @property
     def needs_mechanism(self) -> bool:
         """Whether the attacker needs the anonymizer's networks."""
         return self.reencodes or self.model == "counts"
 
     def predict(
-        self, learned: np.ndarray, codes: np.ndarray, attacked: np.ndarray, classes: int, seed: int
+        self,
+        learned: np.ndarray,
+        codes: np.ndarray,
+        attacked: np.ndarray,
+        classes: int,
+        seed: int,
+        units: np.ndarray | None = None,
     ) -> np.ndarray:
         """Train the attacker and return its probabilities of each attacked window's classes, n x classes.
 
@@ -192,6 +205,9 @@ class Attacker:
             Classes of `learned`.
         classes, seed : int
             Number of classes; seed of the model.
+        units : numpy.ndarray of int, optional
+            Recording of each known and each attacked window, 0, 1, ..., those of known windows first; for attackers
+            that are `by_recordings`. The rows of ``whole`` are those of the attacked recordings.
         """
         if self.model == "counts":
             return frequencies(learned, codes, attacked, classes)
@@ -200,9 +216,19 @@ class Attacker:
             probabilities = np.zeros((len(attacked), classes))
             probabilities[:, model.classes_] = model.predict_proba(statistics(attacked))
             return probabilities
+        if units is not None:
+            known = units[: len(learned)]
+            seen = statistics(np.concatenate([learned, attacked]))
+            if self.model == "whole":
+                seen, first = of_units(seen, units, in_order=True), np.unique(known, return_index=True)[1]
+                known, codes = known[first], codes[first]
+            found = chosen_on_units(seen[: len(known)], codes, seen[len(known) :], known, seed)
+            probabilities = np.zeros((len(found), classes))
+            probabilities[:, np.unique(codes)] = found
+            return probabilities
         scaler = Scaler.fit(learned) if learned.shape[2] > 1 else None  # re-encoded inputs are standardized already
         learned, attacked = (scaler.apply(some) if scaler else some for some in (learned, attacked))
-        network = Classifier(self.model, self.dropout, replace(self.settings, seed=seed))
+        network = Classifier(cast(Kind, self.model), self.dropout, replace(self.settings, seed=seed))
         network.fit(learned, codes, classes=classes, progress=False, label=self.name)
         return network.probabilities(attacked)
 
@@ -244,3 +270,7 @@ def attackers(kind: Kind = "mlp", settings: Settings | None = None, names: Seque
         known = "; ".join(one.name for one in made)
         raise ValueError(f"there is no attacker named {', '.join(sorted(unknown))}: choose from {known}")
     return tuple(replace(one, settings=settings or _SETTINGS) for one in made if not names or one.name in names)
+
+
+ON_RECORDINGS = (Attacker("tuned on statistics", "tuned"), Attacker("statistics of recordings", "whole"))
+"""Attackers on a release beside `attackers`, whom the notebooks of the papers do not have."""

@@ -13,6 +13,7 @@ import pandas as pd
 from sensorprivacy.data import Windows
 from sensorprivacy.game.attack import Prediction, Question
 from sensorprivacy.game.chance import guessed
+from sensorprivacy.game.whole import as_rows
 from sensorprivacy.latent.adversaries import Attacker, Mechanism, Release, mechanism_of, publish
 from sensorprivacy.latent.anonymizer import LatentAnonymizer
 from sensorprivacy.latent.study import Study
@@ -97,7 +98,8 @@ class WindowScene:
             asked.append((wanted, None))
         if through and (members := self._members()) is not None:
             asked.append((self.attribute, members))
-        return [self._question(about, level, members) for about, members in asked for level in LEVELS]
+        levels = LEVELS[1:] if attacker.model == "whole" else LEVELS
+        return [self._question(about, level, members) for about, members in asked for level in levels]
 
     def _question(self, about: str, level: str, members: np.ndarray | None) -> Question:
         known, tested = (_labels(some, about) for some in (self.train, self.test))
@@ -133,10 +135,17 @@ class WindowScene:
         known = self.train.take(self._known(attacker, np.random.default_rng([self.seed, run])))
         learned, attacked = (self._inputs(some, attacker, run * _RUNS) for some in (known, self.test))
         codes = coding.codes(_labels(known, wanted))
-        task = learned, codes, attacked, len(coding.classes), self.seed + run
+        task: tuple[Any, ...] = learned, codes, attacked, len(coding.classes), self.seed + run
+        held = recording_of(self.test)
+        if attacker.by_recordings:
+            many, own = np.unique(recording_of(known), return_inverse=True)
+            task += (np.concatenate([own, len(many) + held]),)
         probabilities = attacker.predict(*task) if self.kept is None else self._kept(attacker, task, self.kept)
         prior = np.bincount(codes, minlength=len(coding.classes)) + 0.5
-        return Prediction(probabilities, prior / prior.sum(), np.unique(codes))
+        prior /= prior.sum()
+        if attacker.model == "whole":
+            probabilities = as_rows(probabilities, prior, held)
+        return Prediction(probabilities, prior, np.unique(codes))
 
     def _kept(self, attacker: Attacker, task: tuple[Any, ...], folder: Path) -> np.ndarray:
         """Return an attacker's probabilities, read from the folder if one with equal model and inputs made them."""

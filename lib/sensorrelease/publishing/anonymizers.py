@@ -10,7 +10,7 @@ from pydantic import ConfigDict, Field, TypeAdapter, with_config
 from typing_extensions import TypedDict
 
 from sensorprivacy.data import Windows
-from sensorprivacy.latent.adversaries import Attacker, attackers
+from sensorprivacy.latent.adversaries import ON_RECORDINGS, Attacker, attackers
 from sensorprivacy.latent.anonymizer import LatentAnonymizer
 from sensorprivacy.latent.classifiers import Kind
 from sensorprivacy.latent.comparison import ReleaseSettings
@@ -293,7 +293,8 @@ def load_recordings(folder: Path) -> FittedRecordings:
         name = f"latent:modify={modify}" if sure is None else f"guaranteed:activity={sure['activity_epsilon']:g}"
         gate = known["columns"]
         about = [f"task {gate.task}", "the person", known["hide"]]
-        names = [one.name for kind in get_args(Kind) for one in (*attackers(kind), *TASK_MODELS)]
+        every = (*TASK_MODELS, *ON_RECORDINGS, *(one for kind in get_args(Kind) for one in attackers(kind)))
+        names = [one.name for one in every]
         facts = {"measured": scores(known["facts"].get("measured", []), about, names)}
         shape = len(gate.features), length
         if (

@@ -18,7 +18,7 @@ from sklearn import __version__ as sklearn_version
 from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils.validation import check_is_fitted
 
-from sensorprivacy.game.tables import TABLE_ATTACKERS
+from sensorprivacy.game.panel import RELEASE_ATTACKERS
 from sensorprivacy.minimize.minimizer import FeatureMinimizer
 from sensorprivacy.minimize.rewrites import LaplaceNoise
 from sensorprivacy.threeway.divider import ThreeWayDivider
@@ -176,7 +176,7 @@ def load_fitted(folder: Path) -> FittedTable:
         raise damaged(folder, f"it keeps columns {', '.join(map(repr, kept[:20]))}, which are no features")
     about = [f"task {content.columns.task}", f"user {content.columns.user}"]
     try:
-        measured = scores(content.measured, about, [*TABLE_ATTACKERS, TASK_MODEL])
+        measured = scores(content.measured, about, [*RELEASE_ATTACKERS, TASK_MODEL])
         step = _step(content) if content.step is None else _other_step(content, folder)
         found = FittedTable(*_described(step, content), content.columns, step, {"measured": measured})
         with warnings.catch_warnings(action="ignore"):  # of scikit-learn, about a folder that is refused or is sound

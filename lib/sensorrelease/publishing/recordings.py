@@ -15,7 +15,7 @@ from sensorprivacy.game.attack import attack_all
 from sensorprivacy.game.chance import DRAWS
 from sensorprivacy.game.joins import ROWS, Match, match_rows, match_units
 from sensorprivacy.game.outcome import Attacks
-from sensorprivacy.latent.adversaries import Attacker, attackers
+from sensorprivacy.latent.adversaries import ON_RECORDINGS, Attacker, attackers
 from sensorprivacy.latent.anonymizer import LatentAnonymizer
 from sensorprivacy.latent.guaranteed import GuaranteedRelease
 from sensorprivacy.latent.releases import anonymized
@@ -93,7 +93,7 @@ def publish_recordings(
     hide : str, optional
         The private attribute to hide; by default the user.
     adversaries : sequence of Attacker, optional
-        Default: all of `latent.attackers`.
+        Default: all of `latent.attackers`, and those on statistics of windows and recordings.
     progress : bool
         Show progress bars.
 
@@ -129,7 +129,8 @@ def publish_recordings(
         hide = own.hidden(hide)
         if not isinstance(settings, Latent):
             return _publish_statistics(own, hide, defence=settings, out=out, save=save_to, **how)
-        done = _fit(own, settings, hide, adversaries or attackers(settings.network), seed, progress)
+        panel = adversaries or (*attackers(settings.network), *ON_RECORDINGS)
+        done = _fit(own, settings, hide, panel, seed, progress)
     if not although_identifying:
         refuse_identifying(done.facts.get("measured", []), "the person")
     with ExitStack() as stack:

@@ -56,8 +56,8 @@ def publish(
 
     The schema decides what is read and what leaves: its columns under their titles, numbers in their range and rounded
     to their step, and levels that enough users have. The defence is fitted to half of a random sample of the rows, by
-    whole recordings if there are any. A quarter of the sample measures it, with the split, the judge and the attackers
-    of `compare`. Then all rows are published.
+    whole recordings if there are any. A quarter of the sample measures it, with the split and the judge of `compare`,
+    and with more attackers: those of `sensorprivacy.game.RELEASE_ATTACKERS`. Then all rows are published.
 
     Parameters
     ----------
