@@ -228,8 +228,15 @@ def test_each_result_has_its_words_and_no_words_are_left_over(code, captions):
 def test_captions_name_what_the_notebook_has(code, captions):
     stored = {node.id for node in nodes(code, ast.Name) if isinstance(node.ctx, ast.Store)}
     for kind, name, given in results(code, captions):
-        wanted = set(re.findall(r"\{([a-z]\w*)", json.dumps(captions[kind][name]))) - {"about"}
-        assert wanted <= stored | given | {"data_set"}, (kind, name)  # the run knows its data set in words
+        entry = dict(captions[kind][name])
+        numbers = entry.pop("numbers", {})
+        named = set(re.findall(r"\{([a-z]\w*)", json.dumps(entry))) - {"about"}
+        steps = [re.findall(r"(?:^|@)([a-zA-Z]\w*)", text) for text in numbers.values()]
+        for used, before in zip(steps, range(len(numbers)), strict=True):
+            assert set(used) <= stored | set([*numbers][:before]), (kind, name, used)
+        wanted = named | set().union(*steps) - set(numbers)
+        assert set(numbers) <= wanted | set().union(*steps), (kind, name)
+        assert wanted <= stored | given | set(numbers) | {"data_set"}, (kind, name)  # the data set in words
         assert given <= wanted, (kind, name)
 
 

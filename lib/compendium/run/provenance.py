@@ -159,17 +159,17 @@ class Run:
         self._add(f"{name}.png", png, words)
         _show(figures.shown_figure(png, words.caption, words.closing))
 
-    def conclude(self, name: str, *numbered: Any, **given: Any) -> None:
+    def conclude(self, name: str, **given: Any) -> None:
         """Show the sentence that ends a section below anything but a table or a figure.
 
         Parameters
         ----------
         name : str
             Name of the sentence in the notebook's file of captions.
-        *numbered, **given
-            Values for its placeholders that are no names of the notebook: ``{0}``, ``{1}``, and those with names.
+        **given
+            Values for its placeholders that are no names of the notebook.
         """
-        _show(tables.Shown("", "", self._captions.words("sentence", name, given, *numbered).closing))
+        _show(tables.Shown("", "", self._captions.words("sentence", name, given).closing))
 
     def verdicts(
         self, statements: Mapping[str, Any] | None = None, undecided: Mapping[str, str] | None = None

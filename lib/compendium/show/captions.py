@@ -4,11 +4,12 @@
 
     [table.scores]
     caption = "SHAP scores of {name}"
-    closing = "A ratio below 1 means that a feature costs less than it adds."
+    closing = "{cheap} of the features cost less than they add."
+    numbers.cheap = "scores; count(ratio < 1)"
 
-Braces hold names of the notebook, as in an f-string; ``{data_set}`` is its data set in words, ``{about}`` what the
-notebook passes beside the result. `Captions.words` explains the keys of an entry. Above the entries, ``about`` says of
-which data the figures are: their second line.
+Braces hold names of the notebook, as in an f-string; ``{data_set}`` is its data set in words. ``numbers`` are taken
+from tables of the notebook, see `expressions.taken`. `Captions.words` explains the keys of an entry. Above the entries,
+``about`` says of which data the figures are: their second line.
 """
 
 import re
@@ -19,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from compendium.show.expressions import ExpressionError, filled
+from compendium.show.expressions import ExpressionError, filled, taken
 
 _HEADLINE = re.compile(r"(?:Figs?\. (?:[\w, ()-]+[.:] )?)?.+?(?=[;:.] |$)")  # the first clause of a caption
 
@@ -57,7 +58,7 @@ class Captions:
     path: Path
     names: Mapping[str, Any]
 
-    def words(self, kind: str, name: str, given: Mapping[str, Any], *numbered: Any) -> Words:
+    def words(self, kind: str, name: str, given: Mapping[str, Any]) -> Words:
         """Return the words that belong to a result.
 
         Parameters
@@ -70,11 +71,10 @@ class Captions:
             - ``caption``, and ``note``, which follows it unless it is empty;
             - ``title`` and ``about`` of a figure: by default the first clause of the caption, and the file's ``about``;
             - ``drawn = true`` if the result differs in every repetition, such as fresh noise or measured times;
-            - ``closing``, the sentence below the result.
+            - ``closing``, the sentence below the result;
+            - ``numbers``, more names for these texts; each may name those above it.
         given : mapping of str to object
             Values for placeholders that are no names of the notebook.
-        *numbered
-            Values for the placeholders ``{0}``, ``{1}`` and so on.
 
         Raises
         ------
@@ -85,10 +85,13 @@ class Captions:
         entry = entries.get(kind, {}).get(name)
         if entry is None:
             raise CaptionError(f"{self.path} has no entry [{kind}.{name}]: add one with its caption")
-        values = ChainMap(dict(given), dict(self.names))
+        numbers: dict[str, Any] = {}
+        values = ChainMap(numbers, dict(given), dict(self.names))
         keys = ({"about": entries.get("about", "")} if kind == "figure" else {}) | entry
         try:
-            texts = {name: filled(str(text), values, *numbered) for name, text in keys.items()}
+            for number, steps in keys.pop("numbers", {}).items():
+                numbers[number] = taken(steps, values)
+            texts = {name: filled(str(text), values) for name, text in keys.items()}
         except ExpressionError as error:
             raise CaptionError(f"{self.path}, [{kind}.{name}]: {error}") from error
         except (KeyError, AttributeError, IndexError) as error:

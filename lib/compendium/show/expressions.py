@@ -1,11 +1,14 @@
 """Numbers and names in texts that are data: captions and the ledger. A text can compute, and it runs no code.
 
 An expression has columns of a table, in backticks if they are no words, ``@name`` of the notebook, numbers, the signs
-``+ - * /``, comparisons, ``&``, ``|``, ``~``, and four functions: ``abs``, ``max``, ``count`` of the rows where a
-condition holds, and ``match(column, "pattern", ...)``, where ``*`` and ``?`` match any text. Nothing else parses.
+``+ - * /``, comparisons, ``&``, ``|``, ``~``, and these functions: ``abs``, ``max``, ``min``, ``median``, ``number`` of
+a text, ``count`` of the rows where a condition holds, and ``match(column, "pattern", ...)``, where ``*`` and ``?``
+match any text. Nothing else parses.
 """
 
 import ast
+import collections
+import math
 import operator
 import re
 import string
@@ -16,7 +19,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-_NAMED = re.compile(r"`(?P<column>[^`]+)`|@(?P<name>[a-zA-Z]\w*)|\"[^\"]*\"")
+_MEMBERS = r"[a-zA-Z]\w*(?:\.[a-zA-Z]\w*|\[[^\[\]]+\])*"
+_NAMED = re.compile(rf"`(?P<column>[^`]+)`|@(?P<name>{_MEMBERS})|\"[^\"]*\"")
 _LONGEST = 300  # characters
 _SIGNS: dict[type, Any] = {
     **{ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv},
@@ -24,14 +28,18 @@ _SIGNS: dict[type, Any] = {
     **{ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt, ast.GtE: operator.ge},
     **{ast.Eq: operator.eq, ast.NotEq: operator.ne},
 }
-_FUNCTIONS: dict[str, Any] = {"abs": np.abs, "max": np.max, "count": np.sum}
+_FUNCTIONS: dict[str, Any] = {
+    **{"abs": np.abs, "max": np.max, "min": np.min, "median": np.median},
+    "number": lambda texts: pd.to_numeric(texts, errors="coerce"),
+    "count": lambda flags: sum(flag == True for flag in flags),  # noqa: E712 - an unknown one does not hold
+}
 
 
 class ExpressionError(ValueError):
     """A text is no expression, or names something that neither the table nor the notebook has."""
 
 
-def value_of(text: str, table: pd.DataFrame, names: Mapping[str, Any] | None = None) -> Any:
+def value_of(text: str, table: pd.DataFrame | Mapping[Any, Any], names: Mapping[str, Any] | None = None) -> Any:
     """Return the value of an expression on the columns of a table.
 
     Raises
@@ -64,20 +72,14 @@ def value_of(text: str, table: pd.DataFrame, names: Mapping[str, Any] | None = N
         raise ExpressionError(f"{text!r} is no expression: {error}") from error
 
 
-def _value(node: ast.expr, places: Sequence[tuple[str, str]], table: pd.DataFrame, names: Mapping[str, Any]) -> Any:
+def _value(node: ast.expr, places: Sequence[tuple[str, str]], table: Any, names: Mapping[str, Any]) -> Any:
     def of(inner: ast.expr) -> Any:
         return _value(inner, places, table, names)
 
     match node:
         case ast.Name(id=name):
-            known = re.fullmatch(r"_(\d+)", name)
-            if known and int(known[1]) >= len(places):
-                raise ExpressionError(f"there is no column {name!r}")
-            group, name = places[int(known[1])] if known else ("column", name)
-            source = table if group == "column" else names
-            if name not in source:
-                raise ExpressionError(f"there is no {group} {name!r}")
-            return source[name]
+            group, name = {f"_{number}": place for number, place in enumerate(places)}.get(name, ("column", name))
+            return looked_up(name, names) if group == "name" else _column(name, table)
         case ast.Constant(value=value) if type(value) in (int, float):
             return value
         case ast.UnaryOp(op=sign) if type(sign) in _SIGNS:
@@ -95,12 +97,86 @@ def _value(node: ast.expr, places: Sequence[tuple[str, str]], table: pd.DataFram
     raise ExpressionError(f"{ast.unparse(node)!r} is no part of an expression")
 
 
-def filled(text: Any, values: Mapping[str, Any], *numbered: Any) -> Any:
+def _column(name: str, table: Any) -> Any:
+    if name not in table:
+        raise ExpressionError(f"there is no column {name!r}")
+    return table[name]
+
+
+def looked_up(name: str, names: Mapping[str, Any]) -> Any:
+    """Return a value of the notebook, or a public attribute or member of it: ``found.trace``, ``base[share]``.
+
+    Raises
+    ------
+    ExpressionError
+        If there is none.
+    """
+    try:
+        return _Filler().get_field(name, (), names)[0]
+    except (KeyError, AttributeError, IndexError, TypeError) as error:
+        raise ExpressionError(f"there is no name {name!r}: {error}") from error
+
+
+def taken(text: str, names: Mapping[str, Any]) -> Any:
+    """Return a number, a row or rows of a table of the notebook, by steps that semicolons divide.
+
+    The first part names the table, or is an expression without columns. A step is ``by COLUMN``, which takes the means
+    of each group; ``highest EXPRESSION``, ``lowest EXPRESSION``, ``first`` or ``last``, which take a row; or an
+    expression: a condition keeps the rows where it holds, any other one is a number or a list. An index is a column,
+    too. A table without rows has no numbers, and 0 for ``count``.
+
+    Raises
+    ------
+    ExpressionError
+        If a step does not parse, or names something that neither the table nor the notebook has.
+
+    Examples
+    --------
+    >>> names = {"least": 3, "sets": pd.DataFrame({"set": ["heart", "adult", "bank"], "rows": [3, 9, 4]})}
+    >>> taken("sets; rows > @least; lowest rows", names)["set"]
+    'bank'
+    >>> taken("sets; count(rows > @least)", names)
+    2
+    """
+    start, *steps = [part.strip() for part in text.split(";")]
+    if not re.fullmatch(_MEMBERS, start):
+        return value_of(start, pd.DataFrame(), names)
+    found = looked_up(start, names)
+    if isinstance(found, pd.Series):
+        found = found.to_frame(found.name or "value")
+    if not isinstance(found, pd.DataFrame):
+        raise ExpressionError(f"{start!r} is no table")
+    found = found if isinstance(found.index, pd.RangeIndex) else found.reset_index()
+    for step in steps:
+        try:
+            found = _step(found, step, names)
+        except (ExpressionError, ValueError):
+            if len(found):
+                raise
+            return math.nan
+    return found.tolist() if isinstance(found, pd.Series) else found
+
+
+def _step(found: Any, step: str, names: Mapping[str, Any]) -> Any:
+    word, _, rest = step.partition(" ")
+    if word == "by":
+        return found.groupby(rest.strip("`"), sort=False).mean(numeric_only=True).reset_index()
+    if step in ("first", "last") or (word in ("highest", "lowest") and rest):
+        if not len(found):
+            return collections.defaultdict(lambda: math.nan)
+        if rest:
+            values = pd.Series(value_of(rest, found, names), found.index)
+            return found.loc[values.idxmax() if word == "highest" else values.idxmin()].to_dict()
+        return found.iloc[0 if step == "first" else -1].to_dict()
+    value = value_of(step, found, names)
+    return found[value] if isinstance(value, pd.Series) and value.dtype == bool else value
+
+
+def filled(text: Any, values: Mapping[str, Any]) -> Any:
     """Return a text, or the texts of a mapping, with the placeholders in braces replaced, as in an f-string.
 
-    A placeholder names a value, or has the number of one of `numbered`, and may name public attributes and members of
-    it. Three formats are ours: ``Yes|No``, words for true and false; ``count``, how many of some statements are true;
-    and ``ends``, which entries of a series have the highest and the lowest number.
+    A placeholder names a value, and may name public attributes and members of it. One format is ours: ``Yes|No``, or
+    ``Yes|No|Unknown``, words for true and false.
 
     Raises
     ------
@@ -110,8 +186,8 @@ def filled(text: Any, values: Mapping[str, Any], *numbered: Any) -> Any:
         If it stands for nothing.
     """
     if isinstance(text, Mapping):
-        return {key: filled(each, values, *numbered) for key, each in text.items()}
-    return _Filler().vformat(text, numbered, values) if isinstance(text, str) else text
+        return {key: filled(each, values) for key, each in text.items()}
+    return _Filler().vformat(text, (), values) if isinstance(text, str) else text
 
 
 class _Filler(string.Formatter):
@@ -128,16 +204,7 @@ class _Filler(string.Formatter):
             return unknown[0] if unknown and (value is None or value != value) else yes if value else no
         if len(re.sub(r"\D", "", format_spec)) > 3:
             raise ExpressionError(f"{format_spec!r} is no form of a number")
-        if format_spec == "count":
-            flags = pd.Series(list(value), dtype=object)
-            known = flags.dropna().astype(bool)
-            undecided = len(flags) - len(known)
-            return f"{known.sum()} of {len(flags)}{f' ({undecided} undecided)' if undecided else ''}"
-        if format_spec == "ends":
-            numbers = pd.to_numeric(value, errors="coerce").replace([np.inf, -np.inf], np.nan).dropna()
-            ends = {"highest": numbers.idxmax(), "lowest": numbers.idxmin()} if len(numbers) else {}
-            return " and ".join(f"{w} for {n} ({numbers.loc[n]:.3g})" for w, n in ends.items()) or "no number"
         if value is None or (isinstance(value, float) and value != value):
             return "no number"
-        text = ", ".join(map(str, value)) if isinstance(value, list) else value
+        text = ", ".join(map(str, value)) if isinstance(value, (list, tuple, np.ndarray, pd.Index)) else value
         return re.sub(r"(?<=\d)%$", " %", str(super().format_field(text, format_spec)))

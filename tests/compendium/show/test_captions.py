@@ -9,9 +9,6 @@ TEXT = """
 [table.ages]
 caption = "{name}: {table.shape[0]} rows at {step:g}"
 closing = "The least age of {name} is {about[age]:g}, or {about[share]:.0%}."
-
-[sentence.moved]
-closing = "From {0[age]:.1f} to {1}, at {least}."
 """
 AGES = pd.DataFrame({"who": ["Ann", "Ben"], "age": [30.0, 20.0], "chance": [25.0, 25.0]})
 GIVEN = {"about": {"age": 20, "share": 0.5}}
@@ -27,8 +24,6 @@ def captions(tmp_path):
 def test_a_closing_sentence_has_the_numbers_that_the_notebook_passes(captions):
     closing = captions.words("table", "ages", {"about": pd.Series({"age": 20, "share": 0.5})}).closing
     assert closing == "The least age of home is 20, or 50 %."
-    closing = captions.words("sentence", "moved", {"least": 1}, {"age": 2}, ["a", "b"]).closing
-    assert closing == "From 2.0 to a, b, at 1."
 
 
 def test_a_missing_number_is_said(captions):
@@ -56,19 +51,21 @@ def test_a_missing_entry_or_name_is_named(captions):
         captions.words("table", "ages", GIVEN)
 
 
-@pytest.mark.parametrize(
-    ("about", "said"),
-    [
-        ({"age": [True, False, True], "share": pd.Series({"a": 0.25, "b": 0.5, "c": float("inf")})}, "2 of 3, highest"),
-        ({"age": pd.Series([True, None]), "share": pd.Series({"a": 0.25, "b": 0.5})}, "1 of 2 (1 undecided), highest"),
-    ],
-)
-def test_statements_are_counted_and_extremes_named(captions, about, said):
-    captions.path.write_text('[table.ages]\nclosing = "{about[age]:count}, {about[share]:ends}"\n')
-    found = captions.words("table", "ages", {"about": about}).closing
-    assert found == f"{said} for b (0.5) and lowest for a (0.25)"
+def test_numbers_are_taken_from_tables_of_the_notebook(captions):
+    captions.path.write_text("""
+[table.ages]
+closing = "{oldest[who]} is the oldest of {many}; {younger} are {gap:g} years younger, at {share:.1%}."
+numbers.oldest = "table; highest age"
+numbers.many = "table; count(age >= chance - 5)"
+numbers.younger = 'table; ~match(who, "A*"); who'
+numbers.gap = "table; who != @oldest[who]; max(@oldest[age] - age)"
+numbers.share = "@step / 4"
+""")
+    closing = captions.words("table", "ages", {}).closing
+    assert closing == "Ann is the oldest of 2; Ben are 10 years younger, at 12.5 %."
 
 
-def test_extremes_of_nothing_are_no_number(captions):
-    captions.path.write_text('[table.ages]\nclosing = "{about:ends}"\n')
-    assert captions.words("table", "ages", {"about": pd.Series(dtype=float)}).closing == "no number"
+def test_a_number_that_no_table_has_is_named(captions):
+    captions.path.write_text('[table.ages]\nclosing = "{x}"\nnumbers.x = "table; max(weight)"\n')
+    with pytest.raises(CaptionError, match=r"\[table\.ages\]: there is no column 'weight'"):
+        captions.words("table", "ages", {})

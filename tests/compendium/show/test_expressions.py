@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from compendium.show.captions import Captions
-from compendium.show.expressions import ExpressionError, filled, value_of
+from compendium.show.expressions import ExpressionError, filled, taken, value_of
 from compendium.verdicts.quotes import QuoteError, quoted
 
 TABLE = pd.DataFrame({"low": [0.1, 0.4, 0.3], "a, b": [1, 2, 3], "kind": ["on", "off", "on"]})
@@ -18,12 +18,15 @@ PANDAS = [  # expression, and the same by hand
     ("max(low)", 0.4),
     ('count(match(kind, "o?", "x*") & (low > 0.2))', 1),
     ('count(match(kind, "on", "off"))', 3),
+    ("max(low - @row[a, b])", -0.6),
+    ("median(low) - min(low) + @table.size", 9.2),
+    ("number(kind)", pd.Series([float("nan")] * 3)),
 ]
 
 
 @pytest.mark.parametrize(("text", "expected"), PANDAS)
 def test_expressions_compute_what_pandas_does(text, expected):
-    found = value_of(text, TABLE, {"chance": 0.3})
+    found = value_of(text, TABLE, {"chance": 0.3, "row": {"a, b": 1}, "table": TABLE})
     if isinstance(expected, pd.Series):
         pd.testing.assert_series_equal(found, expected, check_names=False)
     else:
@@ -61,6 +64,10 @@ CODE = [
     "abs",
     "missing",
     "@missing",
+    "@chance.real()",
+    "@pd.missing",
+    "@pd.io._hidden",
+    "@pd[io]",
     "`missing`",
     "1j",
     "True",
@@ -93,6 +100,41 @@ def test_placeholders_name_nothing_private(text):
 
 def test_placeholders_are_those_of_an_f_string():
     assert filled("{names} {x:.1%} {x!r}", {"names": ["a", "b"], "x": 0.25}) == "a, b 25.0 % 0.25"
+
+
+STEPS = [
+    ("table; first; low", 0.1),
+    ("table; last; low", 0.3),
+    ("table; highest low; low", 0.4),
+    ("table; lowest abs(low - 0.32); low", 0.3),
+    ('table; match(kind, "on"); highest low; `a, b`', 3),
+    ("table; by kind; highest low; kind", "off"),
+    ("table; by kind; lowest low; low", 0.2),
+    ("named; highest low; group", "z"),
+    ("series; highest value; group", "z"),
+    ("table; low > 9; highest low; low", "nan"),
+    ("table; low > 9; max(low)", "nan"),
+    ("empty; max(low)", "nan"),
+    ("empty; highest low; low", "nan"),
+    ("table; low > 9; count(low > 0)", 0),
+    ("table; low > 0.2; kind", "['off', 'on']"),
+]
+
+
+@pytest.mark.parametrize(("text", "expected"), STEPS)
+def test_steps_take_a_row_or_a_number(text, expected):
+    named = TABLE.set_index(pd.Index(["x", "z", "y"], name="group"))
+    names = {"table": TABLE, "named": named, "series": named["low"].rename(None), "empty": pd.DataFrame()}
+    found = taken(text, names)
+    assert str(found) == expected if isinstance(expected, str) else found == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    "text", ["text; low", "missing; low", "table; by low.x", "table; drop low", "table; highest", ""]
+)
+def test_other_steps_are_refused(text):
+    with pytest.raises((ExpressionError, KeyError)):
+        taken(text, {"table": TABLE, "text": "x"})
 
 
 def test_a_quote_runs_no_code():
