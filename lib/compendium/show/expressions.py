@@ -153,7 +153,7 @@ def taken(text: str, names: Mapping[str, Any]) -> Any:
         except (ExpressionError, ValueError):
             if len(found):
                 raise
-            return math.nan
+            return 0 if step.startswith("count(") else math.nan
     return found.tolist() if isinstance(found, pd.Series) else found
 
 

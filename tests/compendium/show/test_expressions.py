@@ -115,6 +115,7 @@ STEPS = [
     ("table; low > 9; highest low; low", "nan"),
     ("table; low > 9; max(low)", "nan"),
     ("empty; max(low)", "nan"),
+    ("empty; count(low > 0)", 0),
     ("empty; highest low; low", "nan"),
     ("table; low > 9; count(low > 0)", 0),
     ("table; low > 0.2; kind", "['off', 'on']"),
