@@ -121,9 +121,9 @@ def taken(text: str, names: Mapping[str, Any]) -> Any:
     """Return a number, a row or rows of a table of the notebook, by steps that semicolons divide.
 
     The first part names the table, or is an expression without columns. A step is ``by COLUMN``, which takes the means
-    of each group; ``highest EXPRESSION``, ``lowest EXPRESSION``, ``first`` or ``last``, which take a row; or an
-    expression: a condition keeps the rows where it holds, any other one is a number or a list. An index is a column,
-    too. A table without rows has no numbers, and 0 for ``count``.
+    of each group; ``highest EXPRESSION``, ``lowest EXPRESSION``, ``first`` or ``last``, which take a row; ``first 3``,
+    which takes so many; or an expression: a condition keeps the rows where it holds, any other one is a number or a
+    list. An index is a column, too. A table without rows has no numbers, and 0 for ``count``.
 
     Raises
     ------
@@ -161,6 +161,8 @@ def _step(found: Any, step: str, names: Mapping[str, Any]) -> Any:
     word, _, rest = step.partition(" ")
     if word == "by":
         return found.groupby(rest.strip("`"), sort=False).mean(numeric_only=True).reset_index()
+    if re.fullmatch(r"first \d+", step):
+        return found.head(int(rest))
     if step in ("first", "last") or (word in ("highest", "lowest") and rest):
         if not len(found):
             return collections.defaultdict(lambda: math.nan)

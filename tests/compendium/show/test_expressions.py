@@ -104,6 +104,8 @@ def test_placeholders_are_those_of_an_f_string():
 
 STEPS = [
     ("table; first; low", 0.1),
+    ("table; first 2; low", [0.1, 0.4]),
+    ("table; first 9; count(low > 0)", 3),
     ("table; last; low", 0.3),
     ("table; highest low; low", 0.4),
     ("table; lowest abs(low - 0.32); low", 0.3),
