@@ -121,9 +121,10 @@ def taken(text: str, names: Mapping[str, Any]) -> Any:
     """Return a number, a row or rows of a table of the notebook, by steps that semicolons divide.
 
     The first part names the table, or is an expression without columns. A step is ``by COLUMN``, which takes the means
-    of each group; ``highest EXPRESSION``, ``lowest EXPRESSION``, ``first`` or ``last``, which take a row; ``first 3``,
-    which takes so many; or an expression: a condition keeps the rows where it holds, any other one is a number or a
-    list. An index is a column, too. A table without rows has no numbers, and 0 for ``count``.
+    of each group; ``with NAME EXPRESSION``, which adds a column; ``highest EXPRESSION``, ``lowest EXPRESSION``,
+    ``first`` or ``last``, which take a row; ``first 3``, which takes so many; or an expression: a condition keeps the
+    rows where it holds, any other one is a number or a list. An index is a column, too. A table without rows, or
+    without a highest one, has no numbers, and 0 for ``count``.
 
     Raises
     ------
@@ -161,15 +162,16 @@ def _step(found: Any, step: str, names: Mapping[str, Any]) -> Any:
     word, _, rest = step.partition(" ")
     if word == "by":
         return found.groupby(rest.strip("`"), sort=False).mean(numeric_only=True).reset_index()
+    if word == "with":
+        name, _, rest = rest.partition(" ")
+        return found.assign(**{name: value_of(rest, found, names)})
     if re.fullmatch(r"first \d+", step):
         return found.head(int(rest))
     if step in ("first", "last") or (word in ("highest", "lowest") and rest):
-        if not len(found):
+        order = pd.Series(value_of(rest, found, names) if rest else range(len(found)), found.index).dropna()
+        if order.empty:
             return collections.defaultdict(lambda: math.nan)
-        if rest:
-            values = pd.Series(value_of(rest, found, names), found.index)
-            return found.loc[values.idxmax() if word == "highest" else values.idxmin()].to_dict()
-        return found.iloc[0 if step == "first" else -1].to_dict()
+        return found.loc[order.idxmax() if word in ("highest", "last") else order.idxmin()].to_dict()
     value = value_of(step, found, names)
     return found[value] if isinstance(value, pd.Series) and value.dtype == bool else value
 

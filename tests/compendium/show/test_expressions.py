@@ -116,6 +116,8 @@ STEPS = [
     ("series; highest value; group", "z"),
     ("table; low > 9; highest low; low", "nan"),
     ("table; low > 9; max(low)", "nan"),
+    ("table; with far abs(low - 0.2) > 0.15; by kind; far == 0; kind", ["on"]),
+    ("table; with gap number(kind); highest gap; low", "nan"),
     ("empty; max(low)", "nan"),
     ("empty; count(low > 0)", 0),
     ("empty; highest low; low", "nan"),
