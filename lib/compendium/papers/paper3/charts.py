@@ -66,10 +66,11 @@ def inference_bars(tables: Mapping[str, pd.DataFrame], dataset: str, private: st
     Parameters
     ----------
     tables : mapping of str to pandas.DataFrame
-        As for `inference_panels`.
+        As for `inference_panels`. A method called untrained is not drawn: its bars would prove nothing.
     dataset, private : str
         Data set and private attribute.
     """
+    tables = {name: table for name, table in tables.items() if not name.endswith("untrained")}
     bars, marks = inference_panels(tables, private), printed_panels(dataset, private)
     chance = chance_levels(next(iter(tables.values())), private)
     return grouped_bars(bars, ylabel="accuracy", percent=True, digits=0, printed=marks, chance=chance)
@@ -276,8 +277,11 @@ def privacy_frontier(table: pd.DataFrame) -> Figure:
     return fig
 
 
+TERMS = ("reconstruction", "divergence", "classification", "validation_total")
+
+
 @drawn
-def loss_curves(history: pd.DataFrame, terms: Sequence[str]) -> Figure:
+def loss_curves(history: pd.DataFrame, terms: Sequence[str] = TERMS) -> Figure:
     """Draw the terms of the loss over epochs, one line for each public class.
 
     Parameters
