@@ -33,7 +33,9 @@ def test_the_strongest_linkage_is_an_attack_on_published_rows():
     names = {"linkage": SimpleNamespace(linkage=lambda *_, **__: linked), "frame": None, "quiet": []}
     publication = SimpleNamespace(data=None)
     found = said("21_threeway_division", "linkage.linkage(", "table", "linkage", publication=publication, **names)
-    assert found.startswith("13.0 % of the published rows are linked by the strongest of these attacks, exact columns f")
+    assert found.startswith(
+        "13.0 % of the published rows are linked by the strongest of these attacks, exact columns f"
+    )
 
 
 INFERRED = pd.DataFrame({"from": ["published columns", "published columns", "all other columns"]})

@@ -262,7 +262,10 @@ def repeat(
     """
     if len(seeds) < 2:
         return Repeats(study)
-    again, searches = repeat_over_seeds(study, seeds, **shift), {"mean shift": judged, "Anonymization AE": fair.searched}
+    again, searches = (
+        repeat_over_seeds(study, seeds, **shift),
+        {"mean shift": judged, "Anonymization AE": fair.searched},
+    )
     found = read_all(with_rivals(study, seeds[:trainings], **shift, **fair.budget))
     if GENERAL in fair.releases:
         general = fair.releases[GENERAL].anonymizer
