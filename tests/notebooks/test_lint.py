@@ -23,7 +23,7 @@ FOLDER = Path(__file__).resolve().parents[2] / "notebooks"
 NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
 MOST_CODE_LINES = 80
 SUBJECT, MEDIAN, LONGEST = 0.65, 5, 12
-READ_ONLY = {"00_start_here", "32_anonymization_summary", "90_replication_report"}  # they show what other runs left
+READ_ONLY = {"00_start_here", "90_replication_report"}  # they show what other runs left
 WIDEST = 100
 
 
@@ -44,9 +44,9 @@ def code(notebook):
 
 @pytest.fixture(scope="module")
 def computed(notebook):
-    """Return the code cells but that of the parameters, which is one line for each of them."""
+    """Return the code cells but those of the parameters, which have a line for each."""
     cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
-    return [cell.source for cell in cells if "parameters" not in cell.metadata.get("tags", [])]
+    return [cell.source for cell in cells if not {"parameters", "settings"} & set(cell.metadata.get("tags", []))]
 
 
 def nodes(code, *kinds):
@@ -75,7 +75,7 @@ def test_it_is_valid_and_stripped(path, notebook):
         if cell.cell_type == "code":
             assert cell.outputs == []
             assert cell.execution_count is None
-        assert set(cell.metadata) <= {"tags"}, cell.metadata
+        assert set(cell.metadata) <= {"tags", "jupyter"}, cell.metadata
     assert "widgets" not in notebook.metadata
 
 
@@ -91,14 +91,16 @@ def test_its_parameters_are_typed_explained_and_know_the_profiles(path):
     assert parameters["profile"].choices == PROFILES
 
 
-RARELY = "# --- settings that rarely change ---"
-
-
-def test_the_first_parameters_are_the_few_to_change(path, notebook):
-    """Papermill wants one cell of parameters; the book folds what follows the line."""
-    (cell,) = [cell.source for cell in notebook.cells if "parameters" in cell.metadata.get("tags", [])]
-    first, line, _ = cell.partition(f"{RARELY}\n")
-    assert len(parse_parameters(first)) <= (3 if line else 12)
+def test_the_parameters_to_change_are_few_and_the_others_are_folded(notebook):
+    """Papermill wants one cell of parameters; JupyterLab and the book fold the cell of settings above it."""
+    few, rest = (
+        [one for one in notebook.cells if tag in one.metadata.get("tags", [])] for tag in ("parameters", "settings")
+    )
+    assert len(parse_parameters(few[0].source)) <= (3 if rest else 12)
+    assert [one.metadata for one in rest] in (
+        [],
+        [{"jupyter": {"source_hidden": True}, "tags": ["settings", "hide-input"]}],
+    )
 
 
 def test_each_parameter_is_read_where_it_can_be_seen(path, computed):

@@ -21,7 +21,6 @@ from compendium.show.tables import html_table, readable
 
 PROFILES = ("paper", "quick")  # the profile that is preferred first
 MOST_ROWS = 60  # longer tables are shown up to here; the CSV file has all rows
-RARELY = "# --- settings that rarely change ---"  # a line of the cell of parameters
 _JUDGED = "printed values: "
 _SCROLLS = 'style="overflow-x:auto" tabindex="0" role="region" aria-label="table"'
 _SOLUTION = re.compile(r"^( *)### BEGIN SOLUTION\n.*?^ *### END SOLUTION", re.DOTALL | re.MULTILINE)
@@ -135,23 +134,12 @@ def _with_notes(run: Run, notebook: Any, notes: str) -> Any:
     head, _, rest = first.source.partition("\n")
     variant = run.name.partition("-")[2]
     first.source = f"{head}{f' ({variant})' if variant else ''}\n\n{notes}\n{rest}"
-    made.cells = [part for cell in made.cells for part in folded(cell)]
     for number, cell in enumerate(made.cells):
         if "injected-parameters" in cell.metadata.get("tags", []):  # they replace the defaults of the cell before
             cell.source = cell.source.replace("# Parameters\n", "# the values of this run\n", 1)
         cell["id"] = f"cell-{number}"
         cell.metadata = {key: value for key, value in cell.metadata.items() if key == "tags"}
     return made
-
-
-def folded(cell: Any) -> list[Any]:
-    """Return a cell as it is, or that of the parameters as two: the few to change, and the others, which are folded."""
-    first, line, others = cell.source.partition(f"{RARELY}\n")
-    if not line:
-        return [cell]
-    rest = copy.deepcopy(cell)
-    cell.source, rest.source, rest.metadata.tags = first.rstrip(), others, ["hide-input"]
-    return [cell, rest]
 
 
 def _results(run: Run, folder: Path, target: Path, forms: jinja2.Environment) -> str:
