@@ -1,7 +1,9 @@
 """The pages of notebooks: each run's executed notebook and committed results, and the lessons as students see them."""
 
 import copy
+import hashlib
 import json
+import os
 import re
 import shutil
 from collections.abc import Collection, Iterable
@@ -14,7 +16,7 @@ import pandas as pd
 from docutils.nodes import make_id
 
 from compendium.book.pages import write
-from compendium.paths import RUN_FILE, VERDICTS_FILE
+from compendium.paths import RUN_FILE, VERDICTS_FILE, build_dir
 from compendium.run.runs import Run
 from compendium.show.captions import headline, titles
 from compendium.show.tables import html_table, readable
@@ -176,7 +178,7 @@ def _table(file: Path, caption: str) -> str:
     return html_table(shown, rest.lstrip(";:. "), label=caption)
 
 
-def write_lessons(folder: Path, target: Path, forms: jinja2.Environment) -> list[str]:
+def write_lessons(folder: Path, target: Path, forms: jinja2.Environment, *, execute: bool = False) -> list[str]:
     """Write a page for each lesson and their list, and return the names of the pages; none without lessons.
 
     Parameters
@@ -188,8 +190,10 @@ def write_lessons(folder: Path, target: Path, forms: jinja2.Environment) -> list
         Folder of the Sphinx sources.
     forms : jinja2.Environment
         Templates of the pages.
+    execute : bool, default False
+        Whether lessons that have changed since they were executed are executed, for their pictures.
     """
-    lessons = {path.stem: read(path) for path in sorted(folder.glob("*.ipynb"))}
+    lessons = {path.stem: _executed(path, execute) for path in sorted(folder.glob("*.ipynb"))}
     paths = sorted(folder.glob("*.md"), key=lambda path: (path.stem != "README", path.stem))
     guides = {path.stem: path.read_text(encoding="utf-8").replace("(STUDENTS.md)", "(index.md)") for path in paths}
     if not lessons:
@@ -206,16 +210,32 @@ def write_lessons(folder: Path, target: Path, forms: jinja2.Environment) -> list
     return ["index", *lessons, *guides]
 
 
+def _executed(path: Path, execute: bool) -> Any:
+    """Return a lesson with the outputs that it had when it was executed last, if it has not changed since."""
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()[:12]
+    kept = build_dir() / "executed" / "lessons" / f"{path.stem}-{digest}.ipynb"
+    if execute and not kept.is_file():
+        from nbclient import NotebookClient  # it takes long to import
+
+        notebook = read(path)
+        os.environ.setdefault("JUPYTER_PREFER_ENV_PATH", "1")  # as in `run.execute`
+        options = {"allow_errors": True, "extra_arguments": ["--log-level=ERROR"]}  # without its data: no picture
+        NotebookClient(notebook, resources={"metadata": {"path": str(path.parent)}}, **options).execute()
+        write(kept, nbformat.writes(notebook))
+    return read(kept if kept.is_file() else path)
+
+
 def student_version(notebook: Any) -> Any:
-    """Return a lesson without outputs, solutions and hidden tests, with links to the ledger."""
-    made = cleaned(notebook)
+    """Return a lesson without solutions and hidden tests, with links to the ledger, and of its outputs the pictures."""
+    made, section = cleaned(notebook), ""
     for number, cell in enumerate(made.cells):
-        cell["id"] = f"cell-{number}"
-        cell.metadata = {}
+        cell["id"], cell.metadata = f"cell-{number}", {"mystnb": {"image": {"alt": f"Picture: {section}"}}}
         if cell.cell_type == "code":
-            cell.outputs = []
+            shown = [] if _SOLUTION.search(cell.source) else cell.outputs
+            cell.outputs = [each for each in shown if "image/png" in each.get("data", {})]
             cell.source = _HIDDEN.sub("", _SOLUTION.sub(r"\1...  # your answer", cell.source))
         else:
+            section = (re.findall(r"^#+ (.*)", cell.source, re.MULTILINE) or [section])[-1]
             cell.source = _ENTRY.sub(r"[entry D\1](../ledger.md#d\1)", cell.source)
     return made
 
