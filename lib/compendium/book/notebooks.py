@@ -6,7 +6,7 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +27,7 @@ _JUDGED = "printed values: "
 _SCROLLS = 'style="overflow-x:auto" tabindex="0" role="region" aria-label="table"'
 _SOLUTION = re.compile(r"^( *)### BEGIN SOLUTION\n.*?^ *### END SOLUTION", re.DOTALL | re.MULTILINE)
 _HIDDEN = re.compile(r"\n*^ *### BEGIN HIDDEN TESTS\n.*?### END HIDDEN TESTS", re.DOTALL | re.MULTILINE)
+_OTHER = re.compile(r"\]\((\d\d_\w+)\.ipynb\)")  # a link to another notebook
 _ENTRY = re.compile(r"\bentry D(\d+)")  # of the ledger
 
 
@@ -107,7 +108,8 @@ def write_runs(
     forms : jinja2.Environment
         Templates of the pages.
     """
-    places = {}
+    places, runs = {}, list(runs)
+    pages = {run.notebook.stem: run.name for run in sorted(runs, key=lambda run: find(run.name, executed) is not None)}
     for run in runs:
         committed = run.name in {*shown, *cited} and (figures / run.name / RUN_FILE).is_file()
         found = find(run.name, executed) if run.name in shown else None
@@ -116,7 +118,7 @@ def write_runs(
         page["again"] = f"{'' if run.runs_in('quick') or run.summarizes else 'PROFILE=paper '}FORCE=1"
         notes = forms.get_template("run.md").render(run=run, profile=found and found[1], committed=committed).strip()
         if found:
-            notebook = _with_notes(run, read(found[0]), notes)
+            notebook = _with_notes(run, read(found[0]), notes, pages)
             write(target / "runs" / f"{run.name}.ipynb", nbformat.writes(notebook))
             page["section"] = f"#{anchor}" if (anchor := section_of_verdicts(notebook)) else ""
         else:
@@ -129,14 +131,16 @@ def write_runs(
     return places
 
 
-def _with_notes(run: Run, notebook: Any, notes: str) -> Any:
-    """Return an executed notebook for the book, with the variant in its title and notes below it."""
+def _with_notes(run: Run, notebook: Any, notes: str, pages: Mapping[str, str]) -> Any:
+    """Return an executed notebook for the book, with the variant in its title, notes below it, and links to pages."""
     made = cleaned(notebook)
     first = next(cell for cell in made.cells if cell.cell_type == "markdown")
     head, _, rest = first.source.partition("\n")
     variant = run.name.partition("-")[2]
     first.source = f"{head}{f' ({variant})' if variant else ''}\n\n{notes}\n{rest}"
     for number, cell in enumerate(made.cells):
+        if cell.cell_type == "markdown":
+            cell.source = _OTHER.sub(lambda link: f"]({pages[link[1]]})", cell.source)
         if "injected-parameters" in cell.metadata.get("tags", []):  # they replace the defaults of the cell before
             cell.source = cell.source.replace("# Parameters\n", "# the values of this run\n", 1)
         cell["id"] = f"cell-{number}"

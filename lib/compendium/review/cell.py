@@ -4,11 +4,13 @@ import difflib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 import pandas as pd
 
 from compendium.paths import MACHINE_FILE, RUN_FILE, VERDICTS_FILE, figures_dir
 from compendium.run.job import perform
+from compendium.run.parameters import code_cells
 from compendium.run.reproduce import Looker, reproduce
 from compendium.run.runs import Profile, Run, before, read_runs, select
 from compendium.run.states import FAILED, RunState, git, status_file
@@ -27,8 +29,8 @@ class Cell:
         Rows of ``verdicts.csv``.
     run, profile : str
         The run that gives the value, and the settings it was recomputed with.
-    place : str
-        The cell that holds our value: table, row and column.
+    place, code : str
+        The cell that holds our value: table, row and column; and the notebook's line that makes the table.
     dated : str
         When the committed tables were made.
     ran, kept : mapping of str to str
@@ -40,6 +42,7 @@ class Cell:
     run: str
     profile: str
     place: str
+    code: str
     dated: str
     ran: Mapping[str, str]
     kept: Mapping[str, str]
@@ -58,7 +61,7 @@ class Cell:
             lines.append(f"{name:{width}} {_value(found)}  {about}")
         lines.append(f"{'':{width}} from tables of {self.dated}")
         lines += [f"reason      {row['reason']}"] if row["reason"] else []
-        lines += [f"run         {self.run}", f"cell        {self.place}"]
+        lines += [f"run         {self.run}", f"cell        {self.place}", f"code        {self.code}"]
         lines += [f"repeated    {name}, started {when}" for name, when in self.ran.items()]
         again = "FORCE=1 repeats it"
         lines += [f"not run     {name}: up to date since {when}; {again}" for name, when in self.kept.items()]
@@ -131,7 +134,19 @@ def recompute(claim: str, profile: Profile, cores: int = 1, *, force: bool = Fal
     kept = {each: when for each, when in now.items() if when == earlier[each]}
     ran = {each: when for each, when in now.items() if each not in kept}
     place = f"{value['our_table']}, {value['where']}, {value['our_column']}"
-    return Cell(committed, _row(claim, profile, run), run.name, profile, place, dated, ran, kept)
+    code = code_of_table(run.notebook, str(value["our_table"]))
+    return Cell(committed, _row(claim, profile, run), run.name, profile, place, code, dated, ran, kept)
+
+
+def code_of_table(notebook: Path, tables: str) -> str:
+    """Return where a notebook makes the first of some tables: the file, the number of the code cell, and the line."""
+    names = [f'"{table.strip().rpartition("/")[2]}"' for table in tables.split("|")]
+    words = [*names, "run.verdicts("] if '"statements"' in names else names
+    for number, (source, _) in enumerate(code_cells(notebook), 1):
+        for line in source.splitlines():
+            if any(word in line for word in words):
+                return f"notebooks/{notebook.name}, code cell {number}: {line.strip()}"
+    return f"notebooks/{notebook.name}"
 
 
 def _repeat(
