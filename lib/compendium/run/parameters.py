@@ -4,8 +4,8 @@ A line of the cell tagged ``parameters`` reads ``name: type = default  # help {a
 stand in a cell before it, which is tagged ``settings`` and which JupyterLab and the book show folded; papermill adds
 its values below both. A type is int, float, bool or str, a list of one of these, and either may be followed by
 ``| None``. The braces are optional. They hold choices, such as ``{tabu | grid}``, or a range: ``{0 to 1}``,
-``{above 0 to 1}``, ``{0 to below 1}``, ``{above 0}``, ``{1 or more}``. The choice ``path`` allows any existing file. For
-a list, the braces limit each item.
+``{above 0 to 1}``, ``{0 to below 1}``, ``{above 0}``, ``{1 or more}``. The choice ``path`` allows any existing file.
+For a list, the braces limit each item.
 """
 
 # papermill.inspect_notebook is not used: it leaves out parameters of type `int | None` and lines with two equals signs,
