@@ -42,7 +42,7 @@ html_css_files = ["book.css"]
 html_show_sourcelink = False
 html_copy_source = False
 html_show_search_summary = False  # it would fetch pages, which a browser refuses to pages opened as files
-html_context = {"default_mode": "light"}
+html_context = {"default_mode": "auto"}
 # Notebooks and results need the width; the page "Notebooks" lists them.
 WIDE = ["index", "verdicts", "thresholds", "notebooks", "runs/*", "results/*", "lessons/*"]
 html_sidebars = {page: [] for page in WIDE}
@@ -50,10 +50,10 @@ CONTENTS = ["papers/*", "howto/*", "runs/*", "lessons/*", "ledger", "api", "data
 html_theme_options = {
     "logo": {"text": project},
     "navbar_align": "left",
-    "navbar_end": [],
+    "navbar_end": ["theme-switcher"],
     "navbar_persistent": ["search-button"],
     "header_links_before_dropdown": 6,
-    "show_prev_next": False,
+    "show_prev_next": True,
     "show_toc_level": 1,
     "navigation_depth": 2,
     "footer_start": ["copyright"],

@@ -1,7 +1,7 @@
 """Measure which share of each notebook's code lines is about the subject, and how long its cells are.
 
-The rule. A line belongs to the statement that it is a part of. Empty lines and comments do not count, nor does the cell
-of the parameters, which has a line for each. A statement is *plumbing* if it is one of these:
+The rule. A line belongs to the statement that it is a part of. Empty lines and comments do not count, nor do the cells
+of the parameters, which have a line for each. A statement is *plumbing* if it is one of these:
 
 1. an import;
 2. a call of the run (``begin``, ``run.uses``, ``run.table``, ``run.figure``, ``run.conclude``, ``run.close``), of
@@ -39,7 +39,7 @@ def measure(notebook: Path) -> dict[str, Any]:
     sources = [
         "".join(cell["source"])
         for cell in cells
-        if cell["cell_type"] == "code" and "parameters" not in cell["metadata"].get("tags", [])
+        if cell["cell_type"] == "code" and not {"parameters", "settings"} & set(cell["metadata"].get("tags", []))
     ]
     every = [_code_lines(source) for source in sources]
     subject = sum(len(_subject(source) & lines) for source, lines in zip(sources, every, strict=True))

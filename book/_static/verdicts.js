@@ -9,6 +9,9 @@
     ["paper", "table", "verdict", "basis", "text"].map((name) => [name, document.getElementById("filter-" + name)])
   );
   const items = new Map();
+  const STEP = 30; // values on the page at first, and more at each press of the button
+  let most = STEP;
+  const more = element("button", "Show more", { type: "button", class: "sp-more" });
 
   function element(tag, text, attributes) {
     const made = document.createElement(tag);
@@ -119,12 +122,13 @@
     let shown = 0;
     for (const claim of data.claims) {
       const fits = matches(claim, words);
-      items.get(claim.id).hidden = !fits;
+      items.get(claim.id).hidden = !fits || shown >= most;
       if (fits) {
         shown += 1;
         tally[claim.verdict] = (tally[claim.verdict] || 0) + 1;
       }
     }
+    more.hidden = shown <= most;
     const parts = Object.keys(data.signs).filter((name) => tally[name]).map((name) => tally[name] + " " + name);
     count.textContent = shown + " of " + data.claims.length + " values" + (parts.length ? ": " + parts.join(", ") : "") + ".";
   }
@@ -139,11 +143,7 @@
       count.scrollIntoView();
     } else if (items.has(wanted)) {
       const found = items.get(wanted);
-      if (found.hidden) {
-        form.reset();
-        chosenTables();
-        show();
-      }
+      found.hidden = false;
       found.open = true;
       found.scrollIntoView();
       found.firstChild.focus({ preventScroll: true });
@@ -159,12 +159,14 @@
   }
   options(filter.paper, Object.entries(data.papers).map(([number, name]) => [number, number + ": " + name]));
   options(filter.verdict, Object.entries(data.signs).map(([name, sign]) => [name, sign + " " + name]));
-  options(filter.basis, ["rows", "log", "text", "arithmetic", "configuration"].map((name) => [name, name]));
+  options(filter.basis, ["rows", "log", "text", "construction", "arithmetic", "configuration"].map((name) => [name, name]));
   chosenTables();
   filter.paper.addEventListener("change", chosenTables);
-  form.addEventListener("input", show);
+  list.after(more);
+  more.addEventListener("click", () => { most += STEP; show(); });
+  form.addEventListener("input", () => { most = STEP; show(); });
   form.addEventListener("submit", (event) => event.preventDefault());
-  form.addEventListener("reset", () => setTimeout(() => { chosenTables(); show(); }));
+  form.addEventListener("reset", () => setTimeout(() => { most = STEP; chosenTables(); show(); }));
   window.addEventListener("hashchange", follow);
   show();
   follow();

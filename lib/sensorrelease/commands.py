@@ -13,7 +13,7 @@ from sensorprivacy.game.joins import match_rows
 from sensorprivacy.game.splits import Split
 from sensorprivacy.minimize.minimizer import FeatureMinimizer, fit_problem
 from sensorprivacy.minimize.settings import OWN, Preselection
-from sensorprivacy.paths import cache_folder, write_atomically
+from sensorprivacy.paths import cache_folder
 from sensorrelease import comparison, minimize_page
 from sensorrelease.compare_page import page
 from sensorrelease.own_table import find_schema

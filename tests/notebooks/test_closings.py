@@ -4,25 +4,12 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import nbformat
-import numpy as np
 import pandas as pd
 import pytest
 
+from compendium.show.captions import Captions
+
 FOLDER = Path(__file__).resolve().parents[2] / "notebooks"
-
-
-@pytest.fixture
-def told():
-    """Return what a cell hands to the sentences: the object of each table, figure and conclusion."""
-    return {}
-
-
-@pytest.fixture
-def run(told):
-    def keep(frame, name, about=None, **_):
-        told[name] = about
-
-    return SimpleNamespace(table=keep, figure=keep, conclude=lambda name, **given: told.update({name: given}))
 
 
 def cell(notebook, words):
@@ -32,19 +19,48 @@ def cell(notebook, words):
     return found
 
 
-def test_the_strongest_linkage_is_an_attack_on_published_rows(run, told):
+def said(notebook, words, kind, name, **names):
+    """Return the sentence below a result of a cell, which runs with these names."""
+    names["run"] = SimpleNamespace(table=lambda *_: None, conclude=lambda *_: None)
+    exec(cell(notebook, words), names)
+    return Captions(FOLDER / "captions" / f"{notebook}.toml", names).words(kind, name, {}).closing
+
+
+def test_the_strongest_linkage_is_an_attack_on_published_rows():
     """Rows without noise were never published: they are the baseline, and link nearly always."""
     shares = {"published": 0.08, "exact columns first": 0.13, "exact columns only": 0.09, "without noise": 0.98}
-    linked = pd.DataFrame({"share": shares}).rename_axis("attack")
-    names = {"linkage": SimpleNamespace(linkage=lambda *_, **__: linked), "run": run, "frame": None, "quiet": []}
-    exec(cell("21_threeway_division", "linkage.linkage("), names | {"publication": SimpleNamespace(data=None)})
-    assert told["linkage"][0]["attack"] == "exact columns first"
+    linked = pd.DataFrame({"share": shares, "chance": 0.01}).rename_axis("attack")
+    names = {"linkage": SimpleNamespace(linkage=lambda *_, **__: linked), "frame": None, "quiet": []}
+    publication = SimpleNamespace(data=None)
+    found = said("21_threeway_division", "linkage.linkage(", "table", "linkage", publication=publication, **names)
+    assert found.startswith(
+        "13.0 % of the published rows are linked by the strongest of these attacks, exact columns f"
+    )
 
 
-def test_a_reading_between_two_times_is_undecided(run, told):
-    table = pd.DataFrame({"printed_value": ["175", "0"], "value": [175, 0], "undecided": ["", "no reading then"]})
-    names = {"np": np, "pd": pd, "run": run, "absent": {"smart-home"}}
+INFERRED = pd.DataFrame({"from": ["published columns", "published columns", "all other columns"]})
+
+
+@pytest.mark.parametrize(
+    ("low", "begins"),
+    [
+        ([0.2, 0.6, 0.9], "No: 1 of 2 labels"),
+        ([0.2, 0.3, 0.9], "Against this attacker, yes: 0 of 2 labels"),
+        ([], "Nothing is left to infer: 0 of 0 labels"),
+    ],
+)
+def test_labels_count_that_follow_from_the_published_columns(low, begins):
+    inferred = INFERRED.head(len(low)).assign(low=low, chance=0.5, share=0.6)
+    attackers = SimpleNamespace(secrets=lambda *_: ({}, None), infer=lambda *_, **__: inferred)
+    names = dict.fromkeys(["frame", "division", "problem", "every", "stretch"]) | {"attackers": attackers}
+    names |= {"RandomForestClassifier": lambda *_, **__: None, "publication": SimpleNamespace(data=None)}
+    assert said("21_threeway_division", "attackers.infer(", "table", "inference", **names).startswith(begins)
+
+
+def test_a_reading_between_two_times_is_undecided():
+    table = pd.DataFrame({"printed_value": ["175", "0", "9"], "value": [175, 0, 8], "undecided": ["", "between", ""]})
+    names = {"pd": pd, "absent": {"smart-home"}, "table5": pd.DataFrame()}
     names["smart_home"] = SimpleNamespace(printed_readings=lambda _: table)
     names["datasets"] = SimpleNamespace(sensor_readings=lambda: None)
-    exec(cell("22_threeway_summary", "printed_readings("), names)
-    assert told["table-5"] == {"real": 1, "open": 1}
+    found = said("22_threeway_summary", "printed_readings(", "sentence", "table-5", **names)
+    assert found == "1 of 3 printed readings have the published value; 1 lie between two readings."

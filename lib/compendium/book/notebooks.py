@@ -1,10 +1,12 @@
 """The pages of notebooks: each run's executed notebook and committed results, and the lessons as students see them."""
 
 import copy
+import hashlib
 import json
+import os
 import re
 import shutil
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,18 +16,18 @@ import pandas as pd
 from docutils.nodes import make_id
 
 from compendium.book.pages import write
-from compendium.paths import RUN_FILE, VERDICTS_FILE
+from compendium.paths import RUN_FILE, VERDICTS_FILE, build_dir
 from compendium.run.runs import Run
 from compendium.show.captions import headline, titles
 from compendium.show.tables import html_table, readable
 
 PROFILES = ("paper", "quick")  # the profile that is preferred first
 MOST_ROWS = 60  # longer tables are shown up to here; the CSV file has all rows
-RARELY = "# --- settings that rarely change ---"  # a line of the cell of parameters
 _JUDGED = "printed values: "
 _SCROLLS = 'style="overflow-x:auto" tabindex="0" role="region" aria-label="table"'
 _SOLUTION = re.compile(r"^( *)### BEGIN SOLUTION\n.*?^ *### END SOLUTION", re.DOTALL | re.MULTILINE)
 _HIDDEN = re.compile(r"\n*^ *### BEGIN HIDDEN TESTS\n.*?### END HIDDEN TESTS", re.DOTALL | re.MULTILINE)
+_OTHER = re.compile(r"\]\((\d\d_\w+)\.ipynb\)")  # a link to another notebook
 _ENTRY = re.compile(r"\bentry D(\d+)")  # of the ledger
 
 
@@ -106,7 +108,8 @@ def write_runs(
     forms : jinja2.Environment
         Templates of the pages.
     """
-    places = {}
+    places, runs = {}, list(runs)
+    pages = {run.notebook.stem: run.name for run in sorted(runs, key=lambda run: find(run.name, executed) is not None)}
     for run in runs:
         committed = run.name in {*shown, *cited} and (figures / run.name / RUN_FILE).is_file()
         found = find(run.name, executed) if run.name in shown else None
@@ -115,7 +118,7 @@ def write_runs(
         page["again"] = f"{'' if run.runs_in('quick') or run.summarizes else 'PROFILE=paper '}FORCE=1"
         notes = forms.get_template("run.md").render(run=run, profile=found and found[1], committed=committed).strip()
         if found:
-            notebook = _with_notes(run, read(found[0]), notes)
+            notebook = _with_notes(run, read(found[0]), notes, pages)
             write(target / "runs" / f"{run.name}.ipynb", nbformat.writes(notebook))
             page["section"] = f"#{anchor}" if (anchor := section_of_verdicts(notebook)) else ""
         else:
@@ -128,30 +131,21 @@ def write_runs(
     return places
 
 
-def _with_notes(run: Run, notebook: Any, notes: str) -> Any:
-    """Return an executed notebook for the book, with the variant in its title and notes below it."""
+def _with_notes(run: Run, notebook: Any, notes: str, pages: Mapping[str, str]) -> Any:
+    """Return an executed notebook for the book, with the variant in its title, notes below it, and links to pages."""
     made = cleaned(notebook)
     first = next(cell for cell in made.cells if cell.cell_type == "markdown")
     head, _, rest = first.source.partition("\n")
     variant = run.name.partition("-")[2]
     first.source = f"{head}{f' ({variant})' if variant else ''}\n\n{notes}\n{rest}"
-    made.cells = [part for cell in made.cells for part in folded(cell)]
     for number, cell in enumerate(made.cells):
+        if cell.cell_type == "markdown":
+            cell.source = _OTHER.sub(lambda link: f"]({pages[link[1]]})", cell.source)
         if "injected-parameters" in cell.metadata.get("tags", []):  # they replace the defaults of the cell before
             cell.source = cell.source.replace("# Parameters\n", "# the values of this run\n", 1)
         cell["id"] = f"cell-{number}"
         cell.metadata = {key: value for key, value in cell.metadata.items() if key == "tags"}
     return made
-
-
-def folded(cell: Any) -> list[Any]:
-    """Return a cell as it is, or that of the parameters as two: the few to change, and the others, which are folded."""
-    first, line, others = cell.source.partition(f"{RARELY}\n")
-    if not line:
-        return [cell]
-    rest = copy.deepcopy(cell)
-    cell.source, rest.source, rest.metadata.tags = first.rstrip(), others, ["hide-input"]
-    return [cell, rest]
 
 
 def _results(run: Run, folder: Path, target: Path, forms: jinja2.Environment) -> str:
@@ -188,7 +182,7 @@ def _table(file: Path, caption: str) -> str:
     return html_table(shown, rest.lstrip(";:. "), label=caption)
 
 
-def write_lessons(folder: Path, target: Path, forms: jinja2.Environment) -> list[str]:
+def write_lessons(folder: Path, target: Path, forms: jinja2.Environment, *, execute: bool = False) -> list[str]:
     """Write a page for each lesson and their list, and return the names of the pages; none without lessons.
 
     Parameters
@@ -200,8 +194,10 @@ def write_lessons(folder: Path, target: Path, forms: jinja2.Environment) -> list
         Folder of the Sphinx sources.
     forms : jinja2.Environment
         Templates of the pages.
+    execute : bool, default False
+        Whether lessons that have changed since they were executed are executed, for their pictures.
     """
-    lessons = {path.stem: read(path) for path in sorted(folder.glob("*.ipynb"))}
+    lessons = {path.stem: _executed(path, execute) for path in sorted(folder.glob("*.ipynb"))}
     paths = sorted(folder.glob("*.md"), key=lambda path: (path.stem != "README", path.stem))
     guides = {path.stem: path.read_text(encoding="utf-8").replace("(STUDENTS.md)", "(index.md)") for path in paths}
     if not lessons:
@@ -218,16 +214,35 @@ def write_lessons(folder: Path, target: Path, forms: jinja2.Environment) -> list
     return ["index", *lessons, *guides]
 
 
+def _executed(path: Path, execute: bool) -> Any:
+    """Return a lesson with the outputs that it had when it was executed last, if it has not changed since."""
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()[:12]
+    kept = build_dir() / "executed" / "lessons" / f"{path.stem}-{digest}.ipynb"
+    if execute and not kept.is_file():
+        from nbclient import NotebookClient  # it takes long to import
+
+        notebook = read(path)
+        os.environ.setdefault("JUPYTER_PREFER_ENV_PATH", "1")  # as in `run.execute`
+        options: dict[str, Any] = {
+            "allow_errors": True,
+            "extra_arguments": ["--log-level=ERROR"],
+        }  # without its data: no picture
+        NotebookClient(notebook, resources={"metadata": {"path": str(path.parent)}}, **options).execute()
+        write(kept, nbformat.writes(notebook))
+    return read(kept if kept.is_file() else path)
+
+
 def student_version(notebook: Any) -> Any:
-    """Return a lesson without outputs, solutions and hidden tests, with links to the ledger."""
-    made = cleaned(notebook)
+    """Return a lesson without solutions and hidden tests, with links to the ledger, and of its outputs the pictures."""
+    made, section = cleaned(notebook), ""
     for number, cell in enumerate(made.cells):
-        cell["id"] = f"cell-{number}"
-        cell.metadata = {}
+        cell["id"], cell.metadata = f"cell-{number}", {"mystnb": {"image": {"alt": f"Picture: {section}"}}}
         if cell.cell_type == "code":
-            cell.outputs = []
+            shown = [] if _SOLUTION.search(cell.source) else cell.outputs
+            cell.outputs = [each for each in shown if "image/png" in each.get("data", {})]
             cell.source = _HIDDEN.sub("", _SOLUTION.sub(r"\1...  # your answer", cell.source))
         else:
+            section = (re.findall(r"^#+ (.*)", cell.source, re.MULTILINE) or [section])[-1]
             cell.source = _ENTRY.sub(r"[entry D\1](../ledger.md#d\1)", cell.source)
     return made
 

@@ -14,7 +14,7 @@ from docutils.utils.math import MathError
 from docutils.utils.math.latex2mathml import tex2mathml
 
 from compendium.book.notebooks import cleaned, read
-from compendium.book.pages import empty, templates, write
+from compendium.book.pages import in_place_of, templates, write
 from compendium.paths import build_dir, figures_dir
 from compendium.run.runs import read_runs
 from compendium.run.screen import contents, counted, numbers, shortfalls
@@ -40,23 +40,23 @@ def write_overview(ended: Mapping[str, RunState], profile: str) -> Path:
     profile : {"quick", "paper"}
         Their settings.
     """
-    folder, forms, runs = empty(build_dir() / "pages" / profile), templates(), read_runs()
-    rows = []
-    for name, state in ended.items():
-        notebook = _executed(name, state, profile)
-        if notebook:
-            body = [_cell(cell) for cell in cleaned(read(notebook)).cells]
-            write(
-                folder / f"{name}.html", forms.get_template("executed.html").render(name=name, state=state, body=body)
-            )
-        page = f"{name}.html" if notebook else ""
-        lacking = runs[name].missing(lambda one: read_data_state(one).present) if state.status == NO_DATA else []
-        reason = ", ".join(lacking) or state.reason
-        rows.append({"name": name, "about": runs[name].about, "status": state.status, "reason": reason, "page": page})
-    rows.sort(key=lambda row: not row["page"])  # the others keep their order
-    shown = {"profile": profile, "counts": counted(ended), "numbers": numbers(ended, profile), "runs": rows}
-    shown |= {"missing": shortfalls(ended), "pictures": _pictures(profile)}
-    return write(folder / "index.html", forms.get_template("overview.html").render(shown))
+    forms, runs = templates(), read_runs()
+    with in_place_of(build_dir() / "pages" / profile) as folder:
+        rows = []
+        for name, state in ended.items():
+            notebook = _executed(name, state, profile)
+            if notebook:
+                body = [_cell(cell) for cell in cleaned(read(notebook)).cells]
+                page = forms.get_template("executed.html").render(name=name, state=state, body=body)
+                write(folder / f"{name}.html", page)
+            lacking = runs[name].missing(lambda one: read_data_state(one).present) if state.status == NO_DATA else []
+            row = {"about": runs[name].about, "reason": ", ".join(lacking) or state.reason}
+            rows.append({"name": name, "status": state.status, "page": f"{name}.html" if notebook else ""} | row)
+        rows.sort(key=lambda row: not row["page"])  # the others keep their order
+        shown = {"profile": profile, "counts": counted(ended), "numbers": numbers(ended, profile), "runs": rows}
+        shown |= {"missing": shortfalls(ended), "pictures": _pictures(profile)}
+        write(folder / "index.html", forms.get_template("overview.html").render(shown))
+    return build_dir() / "pages" / profile / "index.html"
 
 
 def _executed(name: str, state: RunState, profile: str) -> Path | None:

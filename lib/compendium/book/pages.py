@@ -11,7 +11,7 @@ import contextlib
 import json
 import re
 import shutil
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
@@ -30,6 +30,7 @@ from compendium.verdicts.quotes import cell, quoted, row_in
 from compendium.verdicts.replication import headline_table, tally_apart
 from compendium.verdicts.verdicts import read_verdicts
 from compendium.verdicts.words import BASES, HEADLINE, VERDICTS
+from sensorprivacy.paths import part_folder
 
 MARK = ".made-by-sensorprivacy"
 _PLACE = re.compile(r"(<!-- findings[^>]*-->\n).*?(<!-- end of findings -->)", re.DOTALL)
@@ -46,8 +47,9 @@ def write(path: Path, text: str) -> Path:
     return path
 
 
-def empty(folder: Path) -> Path:
-    """Make an empty folder in place of one that an earlier build made, and return its path.
+@contextlib.contextmanager
+def in_place_of(folder: Path) -> Iterator[Path]:
+    """Yield an empty folder that takes the place of one that an earlier build made, once it is complete.
 
     Raises
     ------
@@ -56,9 +58,11 @@ def empty(folder: Path) -> Path:
     """
     if folder.is_dir() and any(folder.iterdir()) and not (folder / MARK).is_file():
         raise BookError(f"{folder} has files that no earlier build made; choose another folder with --out")
-    shutil.rmtree(folder, ignore_errors=True)
-    write(folder / MARK, "Made by `make book` or `make reproduce`, which empty this folder before they fill it.\n")
-    return folder
+    with part_folder(folder) as part:
+        write(part / MARK, "Made by `make book` or `make reproduce`, which put new pages in the place of these.\n")
+        yield part
+        shutil.rmtree(folder, ignore_errors=True)
+        part.rename(folder)
 
 
 class Numbers:

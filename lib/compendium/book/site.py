@@ -13,7 +13,7 @@ from typing import Any
 import pandas as pd
 
 from compendium.book import explorers, notebooks, pages, terms
-from compendium.book.pages import BookError, empty, write
+from compendium.book.pages import BookError, in_place_of, write
 from compendium.paths import VERDICTS_FILE, build_dir, data_dir, figures_dir, project_root
 from compendium.run import processes
 from compendium.run.runs import read_runs
@@ -43,41 +43,33 @@ def build(output: Path | None = None, only: Iterable[str] = ()) -> Path:
     """
     folder = output or build_dir() / "book"
     source = sources(folder / "source", only)
-    empty(folder / "html")
     # -E: a link to a page that did not exist in the last build would stay broken
-    words = [
-        sys.executable,
-        "-m",
-        processes.__name__,
-        "sphinx",
-        "-b",
-        "html",
-        "-W",
-        "--keep-going",
-        "-q",
-        "-E",
-        "-j",
-        "2",
-    ]
-    words += ["-d", str(folder / "doctrees"), str(source), str(folder / "html")]
+    words = [sys.executable, *f"-m {processes.__name__} sphinx -b html -W --keep-going -q -E -j 2 -d".split()]
     # Sphinx and its workers end with us, however we end.
-    with processes.lifeline(folder), subprocess.Popen(words, stderr=subprocess.PIPE, text=True) as child:
-        try:
-            _, said = child.communicate()
-        except BaseException:
-            processes.end_children()
-            raise
-    if child.returncode:
-        raise BookError(f"Sphinx reports errors or warnings in {source}:\n{said.strip()}")
+    with in_place_of(folder / "html") as html, processes.lifeline(folder):
+        words += map(str, (folder / "doctrees", source, html))
+        with subprocess.Popen(words, stderr=subprocess.PIPE, text=True) as child:
+            try:
+                _, said = child.communicate()
+            except BaseException:
+                processes.end_children()
+                raise
+        if child.returncode:
+            raise BookError(f"Sphinx reports errors or warnings in {source}:\n{said.strip()}")
     return folder / "html" / "index.html"
 
 
-def sources(target: Path, only: Iterable[str] = ()) -> Path:
+def sources(folder: Path, only: Iterable[str] = ()) -> Path:
     """Write all sources of the book into a folder, and return it."""
+    with in_place_of(folder) as target:
+        _write_sources(target, list(only))
+    return folder
+
+
+def _write_sources(target: Path, patterns: list[str]) -> None:
     root, figures = project_root(), figures_dir("paper")
-    verdicts, runs, patterns = read_verdicts(figures / VERDICTS_FILE), read_runs(), list(only)
+    verdicts, runs = read_verdicts(figures / VERDICTS_FILE), read_runs()
     shown = {name for name in runs if not patterns or any(fnmatchcase(name, pattern) for pattern in patterns)}
-    empty(target)
     forms = pages.templates(root / "book")
     found = pages.findings(verdicts, book=True)
     cited = re.findall(r"\(results/(.+?)\.md\)", found)
@@ -86,7 +78,7 @@ def sources(target: Path, only: Iterable[str] = ()) -> Path:
     context = _of_verdicts(verdicts) | {
         "numbers": pages.Numbers(verdicts),
         "findings": found,
-        "lessons": notebooks.write_lessons(root / "notebooks" / "lessons", target, forms),
+        "lessons": notebooks.write_lessons(root / "notebooks" / "lessons", target, forms, execute=not patterns),
         "guides": _guides(root / "book" / "howto"),
         "runs": list(runs.values()),
         "places": places,
@@ -111,7 +103,6 @@ def sources(target: Path, only: Iterable[str] = ()) -> Path:
         write(target / "_static" / f"{name.lower()}-data.js", explorers.script(content, name))
     for name, picture in _PICTURES.items():
         _copy(figures / picture, target / name)
-    return target
 
 
 def _of_verdicts(verdicts: pd.DataFrame) -> dict[str, Any]:

@@ -3,11 +3,13 @@
 import difflib
 import json
 from collections.abc import Mapping
+from pathlib import Path
 
 import pandas as pd
 
 from compendium.paths import MACHINE_FILE, RUN_FILE, VERDICTS_FILE, figures_dir
 from compendium.run.job import perform
+from compendium.run.parameters import code_cells
 from compendium.run.reproduce import Looker, reproduce
 from compendium.run.runs import Profile, Run, before, read_runs, select
 from compendium.run.states import FAILED, RunState, git, status_file
@@ -19,14 +21,14 @@ _Starts = Mapping[str, str]
 
 
 def _text(
-    place: str, profile: str, row: pd.Series, committed: pd.Series, dated: str, ran: _Starts, kept: _Starts
+    place: str, code: str, profile: str, row: pd.Series, committed: pd.Series, dated: str, ran: _Starts, kept: _Starts
 ) -> str:
     """Return what is printed for the reviewer.
 
     Parameters
     ----------
-    place : str
-        The cell that holds our value: table, row and column.
+    place, code : str
+        The cell that holds our value: table, row and column; and the notebook's line that makes the table.
     profile : str
         The settings that the value was recomputed with.
     row, committed : pandas.Series
@@ -47,7 +49,7 @@ def _text(
         lines.append(f"{name:{width}} {_value(found)}  {about}")
     lines.append(f"{'':{width}} from tables of {dated}")
     lines += [f"reason      {row['reason']}"] if row["reason"] else []
-    lines += [f"run         {row['run']}", f"cell        {place}"]
+    lines += [f"run         {row['run']}", f"cell        {place}", f"code        {code}"]
     lines += [f"repeated    {name}, started {when}" for name, when in ran.items()]
     lines += [f"not run     {name}: up to date since {when}; FORCE=1 repeats it" for name, when in kept.items()]
     return "\n".join(lines)
@@ -119,7 +121,19 @@ def recompute(claim: str, profile: Profile, cores: int = 1, *, force: bool = Fal
     kept = {each: when for each, when in now.items() if when == earlier[each]}
     ran = {each: when for each, when in now.items() if each not in kept}
     place = f"{value['our_table']}, {value['where']}, {value['our_column']}"
-    return _text(place, profile, _row(claim, profile, run), committed, dated, ran, kept)
+    code = code_of_table(run.notebook, str(value["our_table"]))
+    return _text(place, code, profile, _row(claim, profile, run), committed, dated, ran, kept)
+
+
+def code_of_table(notebook: Path, tables: str) -> str:
+    """Return where a notebook makes the first of some tables: the file, the number of the code cell, and the line."""
+    names = [f'"{table.strip().rpartition("/")[2]}"' for table in tables.split("|")]
+    words = [*names, "run.verdicts("] if '"statements"' in names else names
+    for number, (source, _) in enumerate(code_cells(notebook), 1):
+        for line in source.splitlines():
+            if any(word in line for word in words):
+                return f"notebooks/{notebook.name}, code cell {number}: {line.strip()}"
+    return f"notebooks/{notebook.name}"
 
 
 def _repeat(

@@ -1,9 +1,11 @@
 """Read the parameters that a notebook declares, and check values against them before anything runs.
 
-A line of the cell tagged ``parameters`` reads ``name: type = default  # help {allowed}``. A type is int, float, bool or
-str, a list of one of these, and either may be followed by ``| None``. The braces are optional. They hold choices, such
-as ``{tabu | grid}``, or a range: ``{0 to 1}``, ``{above 0 to 1}``, ``{0 to below 1}``, ``{above 0}``, ``{1 or more}``.
-The choice ``path`` allows any existing file. For a list, the braces limit each item.
+A line of the cell tagged ``parameters`` reads ``name: type = default  # help {allowed}``. Those that rarely change may
+stand in a cell before it, which is tagged ``settings`` and which JupyterLab and the book show folded; papermill adds
+its values below both. A type is int, float, bool or str, a list of one of these, and either may be followed by
+``| None``. The braces are optional. They hold choices, such as ``{tabu | grid}``, or a range: ``{0 to 1}``,
+``{above 0 to 1}``, ``{0 to below 1}``, ``{above 0}``, ``{1 or more}``. The choice ``path`` allows any existing file.
+For a list, the braces limit each item.
 """
 
 # papermill.inspect_notebook is not used: it leaves out parameters of type `int | None` and lines with two equals signs,
@@ -128,22 +130,25 @@ class Parameter:
 
 
 def read_parameters(notebook: Path) -> dict[str, Parameter]:
-    """Return the parameters of a notebook by name, in the order of its ``parameters`` cell.
+    """Return the parameters of a notebook by name: those of its ``parameters`` cell, then those of its ``settings``.
 
     Raises
     ------
     FileNotFoundError
         If there is no such notebook.
     ParameterError
-        If the file is no notebook, has not exactly one cell tagged ``parameters``, or a line of that cell is not of the
-        form ``name: type = default  # help {allowed}``.
+        If the file is no notebook, has not exactly one cell tagged ``parameters``, has settings below it, which would
+        overwrite papermill's values, or a line is not of the form ``name: type = default  # help {allowed}``.
     """
     notebook = Path(notebook)
-    tagged = [source for source, tags in code_cells(notebook) if "parameters" in tags]
-    if len(tagged) != 1:
-        raise ParameterError(f"{notebook} has {len(tagged)} cells tagged 'parameters': it needs exactly one")
+    cells = code_cells(notebook)
+    places = {tag: [at for at, (_, tags) in enumerate(cells) if tag in tags] for tag in ("parameters", "settings")}
+    if len(places["parameters"]) != 1:
+        raise ParameterError(f"{notebook} has {len(places['parameters'])} cells tagged 'parameters': it needs one")
+    if any(at > places["parameters"][0] for at in places["settings"]):
+        raise ParameterError(f"{notebook}: move the settings above the parameters, or papermill cannot change them")
     try:
-        return parse_parameters(tagged[0])
+        return parse_parameters("\n".join(cells[at][0] for at in places["parameters"] + places["settings"]))
     except (ValueError, SyntaxError) as error:
         raise ParameterError(f"{notebook}, parameters cell: {error}") from error
 

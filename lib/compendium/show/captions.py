@@ -4,21 +4,23 @@
 
     [table.scores]
     caption = "SHAP scores of {name}"
-    closing = "A ratio below 1 means that a feature costs less than it adds."
+    closing = "{cheap} of the features cost less than they add."
+    numbers.cheap = "scores; count(ratio < 1)"
 
-Braces hold names of the notebook, as in an f-string; ``{data_set}`` is its data set in words, ``{about}`` what the
-notebook passes beside the result. `Captions.words` explains the keys of an entry. Above the entries, ``about`` says of
-which data the figures are: their second line. A caption is data: it computes nothing, and runs no code.
+Braces hold names of the notebook, as in an f-string; ``{data_set}`` is its data set in words. ``numbers`` are taken
+from tables of the notebook, see `expressions.taken`. `Captions.words` explains the keys of an entry. Above the entries,
+``about`` says of which data the figures are: their second line.
 """
 
 import re
-import string
 import tomllib
 from collections import ChainMap
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from compendium.show.expressions import ExpressionError, filled, taken
 
 _HEADLINE = re.compile(r"(?:Figs?\. (?:[\w, ()-]+[.:] )?)?.+?(?=[;:.] |$)")  # the first clause of a caption
 
@@ -69,7 +71,8 @@ class Captions:
             - ``caption``, and ``note``, which follows it unless it is empty;
             - ``title`` and ``about`` of a figure: by default the first clause of the caption, and the file's ``about``;
             - ``drawn = true`` if the result differs in every repetition, such as fresh noise or measured times;
-            - ``closing``, the sentence below the result.
+            - ``closing``, the sentence below the result;
+            - ``numbers``, more names for these texts; each may name those above it.
         given : mapping of str to object
             Values for placeholders that are no names of the notebook.
 
@@ -82,51 +85,20 @@ class Captions:
         entry = entries.get(kind, {}).get(name)
         if entry is None:
             raise CaptionError(f"{self.path} has no entry [{kind}.{name}]: add one with its caption")
-        values = ChainMap(dict(given), dict(self.names))
+        numbers: dict[str, Any] = {}
+        values = ChainMap(numbers, dict(given), dict(self.names))
         keys = ({"about": entries.get("about", "")} if kind == "figure" else {}) | entry
         try:
+            for number, steps in keys.pop("numbers", {}).items():
+                numbers[number] = taken(steps, values)
             texts = {name: filled(str(text), values) for name, text in keys.items()}
+        except ExpressionError as error:
+            raise CaptionError(f"{self.path}, [{kind}.{name}]: {error}") from error
         except (KeyError, AttributeError, IndexError) as error:
             raise CaptionError(f"{self.path}, [{kind}.{name}]: the notebook has no {error}") from error
         caption, note, closing, about = (texts.get(key, "") for key in ("caption", "note", "closing", "about"))
         title = texts.get("title", headline(caption))
         return Words("; ".join(filter(None, [caption, note])), closing, "drawn" in entry, title, about)
-
-
-def filled(text: str, values: Mapping[str, Any]) -> str:
-    """Return a text with the placeholders in braces replaced, as in an f-string.
-
-    A placeholder names a value, and may name public attributes and members of it. The format ``Yes|No`` gives words for
-    true and false, and ``Yes|No|Unknown`` for a missing value, too.
-
-    Raises
-    ------
-    CaptionError
-        If a placeholder names a private attribute, or asks for a number of thousands of characters.
-    KeyError, AttributeError, IndexError
-        If it stands for nothing.
-    """
-    return _Filler().vformat(text, (), values)
-
-
-class _Filler(string.Formatter):
-    """Write a list with commas, a missing number in words, and a space before the sign of a percentage."""
-
-    def get_field(self, field_name: str, args: Any, kwargs: Any) -> Any:
-        if re.search(r"(^|[.\[])_", field_name):
-            raise CaptionError(f"{field_name!r} is private: a text may not name it")
-        return super().get_field(field_name, args, kwargs)
-
-    def format_field(self, value: Any, format_spec: str) -> str:
-        if "|" in format_spec:
-            yes, no, *unknown = format_spec.split("|")
-            return unknown[0] if unknown and (value is None or value != value) else yes if value else no
-        if len(re.sub(r"\D", "", format_spec)) > 3:
-            raise CaptionError(f"{format_spec!r} is no form of a number")
-        if value is None or (isinstance(value, float) and value != value):
-            return "no number"
-        text = ", ".join(map(str, value)) if isinstance(value, list) else value
-        return re.sub(r"(?<=\d)%$", " %", str(super().format_field(text, format_spec)))
 
 
 def headline(caption: str) -> str:

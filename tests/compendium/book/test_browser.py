@@ -129,6 +129,7 @@ def test_filters_and_search_narrow_the_list_and_say_how_many(verdicts):
     verdicts.select_option("#filter-table", "2-10")
     assert count.inner_text() == f"30 of {ALL} values: 30 exact."
     assert verdicts.locator(".sp-claim:visible").count() == 30
+    assert not verdicts.locator("text=Show more").is_visible()
     verdicts.fill("#filter-text", "utility")
     assert count.inner_text().startswith(f"5 of {ALL}")
     verdicts.click("text=Show all")
@@ -154,6 +155,29 @@ def test_a_value_has_its_own_address_and_shows_everything_about_it(page, book):
         assert word in text
     shown.locator("text=10_reidentification_game-cic-ids-2017").first.click()
     assert page.title().startswith(("The re-identification game", "10_reidentification_game-cic-ids-2017"))
+
+
+def test_the_list_is_a_few_screens_of_a_phone_and_grows(verdicts):
+    """It was 175,000 pixels high."""
+    verdicts.set_viewport_size({"width": 390, "height": 844})
+    assert verdicts.evaluate("document.documentElement.scrollHeight") < 8000
+    assert verdicts.locator(".sp-claim:visible").count() == 30
+    verdicts.click("text=Show more")
+    assert verdicts.locator(".sp-claim:visible").count() == 60
+    verdicts.evaluate(f"location.hash = '#{printed_values()['claim_id'].iloc[-1]}'")
+    assert verdicts.locator(".sp-claim[open]").is_visible()
+
+
+def test_the_book_follows_the_readers_choice_of_dark_mode_and_leads_on(page, book):
+    page.emulate_media(color_scheme="dark")
+    page.goto((book / "verdicts.html").as_uri())
+    back = "getComputedStyle(document.querySelector('.sp-filters select')).backgroundColor"
+    dark = page.evaluate(back)
+    page.emulate_media(color_scheme="light")
+    page.reload()
+    assert page.evaluate(back) != dark
+    assert page.locator(".theme-switch-button").first.is_visible()
+    assert page.locator("a.right-next").is_visible()
 
 
 def test_an_address_in_a_filtered_list_shows_its_value(verdicts):

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from compendium.book import explorers, notebooks, pages, site
-from compendium.book.pages import BookError, Numbers, empty, write
+from compendium.book.pages import BookError, Numbers, in_place_of, write
 from compendium.paths import figures_dir, project_root
 from compendium.run.runs import read_runs
 from compendium.show.captions import titles
@@ -326,14 +326,55 @@ def test_the_section_of_the_verdicts_is_found(executed_notebook):
     assert notebooks.title_of(executed_notebook) == "Three-way division"
 
 
-def test_only_a_folder_of_an_earlier_build_is_emptied(tmp_path):
-    folder = empty(tmp_path / "html")
-    write(folder / "index.html", "a build that was interrupted")
-    assert not (empty(folder) / "index.html").exists()
+def test_only_a_folder_of_an_earlier_build_is_replaced_and_only_by_a_complete_one(tmp_path):
+    def build(folder, name):
+        with in_place_of(folder) as part:
+            write(part / f"{name}.html", name)
+            assert part != folder
+            if name == "killed":
+                raise KeyboardInterrupt
+
+    folder = tmp_path / "html"
+    build(folder, "first")
+    with pytest.raises(KeyboardInterrupt):  # it left half of the pages
+        build(folder, "killed")
+    assert [path.name for path in folder.glob("*.html")] == ["first.html"]
+    build(folder, "second")
+    assert [path.name for path in folder.glob("*.html")] == ["second.html"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["html"]
     write(tmp_path / "papers" / "thesis.tex", "precious")
     with pytest.raises(BookError, match="choose another folder"):
-        empty(tmp_path / "papers")
+        build(tmp_path / "papers", "first")
     assert (tmp_path / "papers" / "thesis.tex").read_text() == "precious"
+
+
+def test_a_lesson_shows_its_pictures_but_those_of_solutions():
+    new, picture = nbformat.v4, new_picture()
+    text = new.new_output("stream", name="stdout", text="the answer is 42")
+    solved = "### BEGIN SOLUTION\nplot(42)\n### END SOLUTION"
+    cells = [new.new_code_cell("plot(1)", outputs=[text, picture]), new.new_code_cell(solved, outputs=[picture])]
+    made = notebooks.student_version(new.new_notebook(cells=[new.new_markdown_cell("## The scale"), *cells]))
+    assert [cell.outputs for cell in made.cells[1:]] == [[picture], []]
+    assert made.cells[1].metadata["mystnb"]["image"]["alt"] == "Picture: The scale"
+
+
+def test_a_lesson_is_executed_once_and_again_when_it_has_changed(isolated, tmp_path):
+    new = nbformat.v4
+    path, forms = tmp_path / "in" / "1_noise.ipynb", pages.templates()
+    path.parent.mkdir()
+    head = new.new_markdown_cell("# Lesson 1\n\n**Duration.** 60 minutes.")
+    show = "from IPython.display import Image\nimport base64\nImage(base64.b64decode('{}'), format='png')"
+    for shown in ("aGVsbG8=", "d29ybGQ="):
+        nbformat.write(new.new_notebook(cells=[head, new.new_code_cell(show.format(shown))]), path)
+        for execute, pictures in ((False, 0), (True, 1), (False, 1)):
+            notebooks.write_lessons(path.parent, tmp_path, forms, execute=execute)
+            _, cell = nbformat.read(tmp_path / "lessons" / "1_noise.ipynb", as_version=4).cells
+            assert len(cell.outputs) == pictures, (shown, execute)
+        assert cell.outputs[0].data["image/png"].strip() == shown
+
+
+def new_picture():
+    return nbformat.v4.new_output("display_data", data={"image/png": "aGVsbG8=", "text/plain": "<Figure>"})
 
 
 def test_a_guide_written_later_joins_the_list(tmp_path):

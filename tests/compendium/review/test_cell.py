@@ -49,7 +49,18 @@ def test_printed_recomputed_and_committed_are_shown(pretend, capsys):
     assert "recomputed  0.681 [0.610, 0.720], unit rows  exact (basis rows; quick profile)" in said
     assert "committed   0.681  exact (basis rows; paper profile)" in said
     assert f"run         {RUN}\ncell        printed-pairs, alpha=0.5; beta=0.5, utility\n" in said
+    assert "utility\ncode        notebooks/21_threeway_division.ipynb, code cell " in said
+    assert 'run.table(beside["printed-pairs"], "printed-pairs")\n' in said
     assert said.endswith(f"repeated    {RUN}, started 2026-11-25T11:00:00\n")
+
+
+def test_every_mapped_table_has_a_line_of_its_notebook():
+    values, runs = cell.printed_values(), cell.read_runs()
+    pairs = {
+        (runs[run].notebook, table) for run, table in zip(values["run"], values["our_table"], strict=True) if table
+    }
+    lost = [(path.stem, table) for path, table in sorted(pairs) if ":" not in cell.code_of_table(path, table)]
+    assert lost == [], "a reader finds no code for the value"
 
 
 def test_a_value_of_a_log_is_not_called_recomputed():
@@ -59,7 +70,7 @@ def test_a_value_of_a_log_is_not_called_recomputed():
     )
     row = pd.concat([row, pd.Series({"verdict": "exact", "basis": "log", "reason": "", "low": None, "unit": ""})])
     row["run"] = "a_run"
-    said = cell._text("place", "quick", row, row, "then", {"a_run": "now"}, {}).splitlines()
+    said = cell._text("place", "code", "quick", row, row, "then", {"a_run": "now"}, {}).splitlines()
     assert said[2].startswith("selected from the log 1  exact (basis log; quick")
     assert said[3].startswith("committed             1  exact")
     assert "recomputed" not in " ".join(said)

@@ -195,6 +195,28 @@ def test_a_notebook_needs_exactly_one_parameters_cell(tmp_path):
         read_parameters(write(tmp_path / "d.ipynb", "x = 1"))
 
 
+def test_settings_stand_above_the_parameters_and_are_read_after_them(tmp_path):
+    """Papermill adds its values below the parameters: settings below these would overwrite them."""
+    cells = ["y: int = 2  # rarely", "# settings: above\nx: int = 1  # often"]
+    path = write(tmp_path / "a.ipynb", *cells)
+    tag(path, ["settings"], ["parameters"])
+    assert {name: one.help for name, one in read_parameters(path).items()} == {"x": "often", "y": "rarely"}
+    tag(path, ["parameters"], ["settings"])
+    with pytest.raises(ParameterError, match="move the settings above the parameters"):
+        read_parameters(path)
+    path = write(tmp_path / "b.ipynb", "x: int = 2", cells[1])
+    tag(path, ["settings"], ["parameters"])
+    with pytest.raises(ParameterError, match="'x' is declared twice"):
+        read_parameters(path)
+
+
+def tag(path: Path, *tags: list[str]) -> None:
+    notebook = nbformat.read(path, as_version=4)
+    for cell, own in zip(notebook.cells, tags, strict=True):
+        cell.metadata["tags"] = own
+    nbformat.write(notebook, path)
+
+
 def test_what_is_no_notebook_is_named(tmp_path):
     (tmp_path / "20_example.ipynb").write_text("not JSON")
     with pytest.raises(FileNotFoundError, match=r"Did you mean '20_example\.ipynb'"):

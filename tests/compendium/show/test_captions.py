@@ -3,15 +3,12 @@
 import pandas as pd
 import pytest
 
-from compendium.show.captions import CaptionError, Captions, filled
+from compendium.show.captions import CaptionError, Captions
 
 TEXT = """
 [table.ages]
 caption = "{name}: {table.shape[0]} rows at {step:g}"
 closing = "The least age of {name} is {about[age]:g}, or {about[share]:.0%}."
-
-[sentence.moved]
-closing = "From {age:.1f} to {names}, at {least}."
 """
 AGES = pd.DataFrame({"who": ["Ann", "Ben"], "age": [30.0, 20.0], "chance": [25.0, 25.0]})
 GIVEN = {"about": {"age": 20, "share": 0.5}}
@@ -27,8 +24,6 @@ def captions(tmp_path):
 def test_a_closing_sentence_has_the_numbers_that_the_notebook_passes(captions):
     closing = captions.words("table", "ages", {"about": pd.Series({"age": 20, "share": 0.5})}).closing
     assert closing == "The least age of home is 20, or 50 %."
-    closing = captions.words("sentence", "moved", {"least": 1, "age": 2, "names": ["a", "b"]}).closing
-    assert closing == "From 2.0 to a, b, at 1."
 
 
 def test_a_missing_number_is_said(captions):
@@ -56,16 +51,21 @@ def test_a_missing_entry_or_name_is_named(captions):
         captions.words("table", "ages", GIVEN)
 
 
-def test_true_and_false_have_the_words_of_the_caption(captions):
-    captions.path.write_text('[table.ages]\nclosing = "{about[age]:Yes|No}, {about[share]:Yes|No|Unknown}"\n')
-    assert captions.words("table", "ages", {"about": {"age": False, "share": float("nan")}}).closing == "No, Unknown"
+def test_numbers_are_taken_from_tables_of_the_notebook(captions):
+    captions.path.write_text("""
+[table.ages]
+closing = "{oldest[who]} is the oldest of {many}; {younger} are {gap:g} years younger, at {share:.1%}."
+numbers.oldest = "table; highest age"
+numbers.many = "table; count(age >= chance - 5)"
+numbers.younger = 'table; ~match(who, "A*"); who'
+numbers.gap = "table; who != @oldest[who]; max(@oldest[age] - age)"
+numbers.share = "@step / 4"
+""")
+    closing = captions.words("table", "ages", {}).closing
+    assert closing == "Ann is the oldest of 2; Ben are 10 years younger, at 12.5 %."
 
 
-@pytest.mark.parametrize("text", ["{run.__class__}", "{run.__init__.__globals__}", "{run._hidden}", "{x:99999}", "{_}"])
-def test_a_caption_names_nothing_private(text):
-    with pytest.raises(CaptionError):
-        filled(text, {"run": Captions, "x": 1, "_": 1})
-
-
-def test_placeholders_are_those_of_an_f_string():
-    assert filled("{names} {x:.1%} {x!r}", {"names": ["a", "b"], "x": 0.25}) == "a, b 25.0 % 0.25"
+def test_a_number_that_no_table_has_is_named(captions):
+    captions.path.write_text('[table.ages]\nclosing = "{x}"\nnumbers.x = "table; max(weight)"\n')
+    with pytest.raises(CaptionError, match=r"\[table\.ages\]: there is no column 'weight'"):
+        captions.words("table", "ages", {})

@@ -66,10 +66,11 @@ def inference_bars(tables: Mapping[str, pd.DataFrame], dataset: str, private: st
     Parameters
     ----------
     tables : mapping of str to pandas.DataFrame
-        As for `inference_panels`.
+        As for `inference_panels`. A method called untrained is not drawn: its bars would prove nothing.
     dataset, private : str
         Data set and private attribute.
     """
+    tables = {name: table for name, table in tables.items() if not name.endswith("untrained")}
     bars, marks = inference_panels(tables, private), printed_panels(dataset, private)
     chance = chance_levels(next(iter(tables.values())), private)
     return grouped_bars(bars, ylabel="accuracy", percent=True, digits=0, printed=marks, chance=chance)
@@ -223,6 +224,11 @@ def weight_frontier(table: pd.DataFrame, *, chance: float, raw: float) -> Figure
     return fig
 
 
+def trained(table: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows without those of releases that are called untrained: a chart would set them beside ours."""
+    return table[~table["release"].str.endswith("untrained")]
+
+
 def attack_levels(attacks: pd.DataFrame, *, rows: str = "attacker", panels: str = "release") -> Figure:
     """Draw the accuracy of attackers at each level, with intervals and chance levels (paper 3, Fig. 8).
 
@@ -234,7 +240,7 @@ def attack_levels(attacks: pd.DataFrame, *, rows: str = "attacker", panels: str 
         Columns whose values are the rows of a panel, and the panels.
     """
     names = {panels: "measure", rows: "problem", "level": "option", "score": "value"}
-    table = attacks[[*names, "low", "high", "chance"]].rename(columns=names)
+    table = trained(attacks)[[*names, "low", "high", "chance"]].rename(columns=names)
     titles = table["measure"].replace("subject", "identity")
     return intervals_by_set(table.assign(measure=titles + ": accuracy of the attacker"))
 
@@ -250,6 +256,7 @@ def privacy_frontier(table: pd.DataFrame) -> Figure:
         release needs no method). In each group the release with the weakest attacker comes first. The shaded area ends
         10 points above chance. Dotted lines are the activity of the release ``raw`` and chance.
     """
+    table = trained(table)
     groups = [_group(row["release"], row["trivial"]) for row in table.to_dict("records")]
     ordered = table.assign(group=groups).sort_values(["group", "strongest"], kind="stable")
     names = [group for group in range(4) if group in groups]
@@ -276,8 +283,11 @@ def privacy_frontier(table: pd.DataFrame) -> Figure:
     return fig
 
 
+TERMS = ("reconstruction", "divergence", "classification", "validation_total")
+
+
 @drawn
-def loss_curves(history: pd.DataFrame, terms: Sequence[str]) -> Figure:
+def loss_curves(history: pd.DataFrame, terms: Sequence[str] = TERMS) -> Figure:
     """Draw the terms of the loss over epochs, one line for each public class.
 
     Parameters

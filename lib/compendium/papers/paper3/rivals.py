@@ -1,15 +1,16 @@
 """Train paper 3's rivals with the budget of ours, and compare all methods over several trainings."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from compendium.papers.paper3.tuning import choose_shift, with_choice
-from compendium.papers.paper3.values import GENERAL
+from compendium.datasets.catalogue import catalogue
+from compendium.papers.paper3.tuning import choose_shift, repeat_over_seeds, spread_over_seeds, with_choice
+from compendium.papers.paper3.values import GENERAL, ROWS, change_statements, layer_statement, set_statements
 from sensorprivacy.data import Windows
 from sensorprivacy.latent.comparison import ReleaseSettings
 from sensorprivacy.latent.inference import InferenceModels
@@ -17,7 +18,7 @@ from sensorprivacy.latent.measures import inference_table
 from sensorprivacy.latent.modify import Modify
 from sensorprivacy.latent.releases import SeededRelease, anonymized
 from sensorprivacy.latent.study import Study
-from sensorprivacy.latent.trainings import Made, Rights, mean_over_trainings
+from sensorprivacy.latent.trainings import Made, Rights, mean_over_trainings, read_all
 from sensorprivacy.progress import tqdm
 
 
@@ -75,11 +76,15 @@ class Rivals(NamedTuple):
     budget: dict[str, Any]
     releases: dict[str, SeededRelease]
 
-    def read(self, models: InferenceModels, test: Windows) -> dict[str, pd.DataFrame]:
-        """Return the inference on test windows after the general VAE's and the Anonymization Autoencoder's change."""
+    def read(self, models: InferenceModels, test: Windows, *, untrained: bool = False) -> dict[str, pd.DataFrame]:
+        """Return the inference on test windows after the general VAE's and the Anonymization Autoencoder's change.
+
+        The Anonymization Autoencoder is called untrained if it had too few epochs to be judged.
+        """
+        names = {GENERAL: "general VAE", "Anonymization AE": "Anonymization AE" + ", untrained" * untrained}
         return {
-            name.partition(",")[0]: inference_table(models, test, self.releases[name](test))
-            for name in (GENERAL, "Anonymization AE")
+            shown: inference_table(models, test, self.releases[name](test))
+            for name, shown in names.items()
             if name in self.releases
         }
 
@@ -174,6 +179,100 @@ def with_and_without_layer(study: Study, seeds: Sequence[int], *, thinned: int, 
         trained = {name: replace(few, alpha=alpha, vae=vae).anonymizer(models) for name, alpha in pairs.items()}
         made.append(Made(own, models, {name: anonymized(one, own.vae.seed) for name, one in trained.items()}))
     return made
+
+
+@dataclass(frozen=True)
+class Repeats:
+    """All methods trained under several seeds, read by the same models on the same test windows; see `repeat`.
+
+    Attributes
+    ----------
+    study : Study
+        The study.
+    again : pandas.DataFrame or None
+        The shifts under each seed, see `tuning.repeat_over_seeds`; None if there is one seed.
+    found, layer : mapping of str to Rights
+        Readings by method, and with and without the private classification term; empty if there is one seed.
+    needs : str
+        What each method needs, see `needed`.
+    """
+
+    study: Study
+    again: pd.DataFrame | None = None
+    found: Mapping[str, Rights] = field(default_factory=dict)
+    layer: Mapping[str, Rights] = field(default_factory=dict)
+    needs: str = ""
+
+    @property
+    def tables(self) -> dict[str, pd.DataFrame]:
+        """The tables of the notebook by name, of several seeds."""
+        assert self.again is not None
+        return {
+            "seeds": self.again,
+            "seeds-spread": spread_over_seeds(self.again),
+            "rivals": compared_over_trainings(self.found, "mean shift", self._people),
+            "layer": compared_over_trainings(self.layer, "with the term", self._people),
+        }
+
+    def statements(self) -> dict[str, object]:
+        """Return our values by claim id."""
+        name, windows = self.study.name, self.study.windows
+        owners = windows.private.assign(subject=windows.subject)
+        public = sum(bool(catalogue()[one].origins) for one in ROWS)
+        return (
+            set_statements(name, self.study.private, owners, windows.provenance, public)
+            | change_statements(name, self.study.private, self.found, self._people)
+            | layer_statement(name, self.layer, self._people)
+        )
+
+    @property
+    def _people(self) -> np.ndarray:
+        return self.study.test.subject.to_numpy()
+
+
+def repeat(
+    study: Study,
+    seeds: Sequence[int],
+    fair: Rivals,
+    judged: pd.DataFrame,
+    *,
+    trainings: int,
+    thinned: int,
+    epochs: int,
+    **shift: Any,
+) -> Repeats:
+    """Train all methods again under each seed, if there are several.
+
+    Parameters
+    ----------
+    study : Study
+        The study.
+    seeds : sequence of int
+        Seeds of all trainings.
+    fair : Rivals
+        The rivals of the first training.
+    judged : pandas.DataFrame
+        The choice of our shift, see `tuning.choose_shift`.
+    trainings : int
+        Number of these seeds with which rivals are trained, too, and the networks without the classification term.
+    thinned, epochs : int
+        As for `with_and_without_layer`.
+    **shift
+        ``modify``, ``scales`` and ``redraws``, as for `tuning.repeat_over_seeds`.
+    """
+    if len(seeds) < 2:
+        return Repeats(study)
+    again, searches = (
+        repeat_over_seeds(study, seeds, **shift),
+        {"mean shift": judged, "Anonymization AE": fair.searched},
+    )
+    found = read_all(with_rivals(study, seeds[:trainings], **shift, **fair.budget))
+    if GENERAL in fair.releases:
+        general = fair.releases[GENERAL].anonymizer
+        assert general is not None
+        searches["general VAE"], _ = choose_shift(general, study.validation, shift["scales"], shift["redraws"])
+    layer = read_all(with_and_without_layer(study, seeds[:trainings], thinned=thinned, epochs=epochs))
+    return Repeats(study, again, found, layer, needed(searches))
 
 
 def compared_over_trainings(found: Mapping[str, Rights], ours: str, people: np.ndarray) -> pd.DataFrame:

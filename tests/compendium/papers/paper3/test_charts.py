@@ -2,6 +2,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from matplotlib.patches import Rectangle
+from matplotlib.text import Text
 
 from compendium.papers.paper3 import charts, pictures
 from compendium.show.figures import render
@@ -101,6 +102,22 @@ def test_the_bars_begin_with_raw_windows() -> None:
     assert list(panels) == ["(a) activity", "(b) gender"]
     assert panels["(a) activity"].loc["walk"].to_dict() == {"raw": 0.97, "mean shift": 0.95, "transport": 0.96}
     assert panels["(b) gender"].loc["walk"].to_dict() == {"raw": 0.91, "mean shift": 0.26, "transport": 0.09}
+
+
+def test_no_untrained_rival_is_drawn_beside_ours() -> None:
+    row = {"attacker": "a", "about": "gender", "level": "window", "score": 0.6, "low": 0.5, "high": 0.7, "chance": 0.5}
+    attacks = pd.DataFrame([{"release": name} | row for name in ("ours", "AE, untrained")])
+    ends = attacks.assign(activity=0.9, strongest=0.6, trivial=False)
+    columns = {f"{who}_{when}": [0.5] for who in ("public", "private") for when in ("before", "after")}
+    table = pd.DataFrame(columns | {"chance": 0.5, "windows": 1}, index=["all"])
+    for fig in (
+        charts.attack_levels(attacks, rows="release", panels="about"),
+        charts.privacy_frontier(ends),
+        charts.inference_bars({"ours": table, "AE, untrained": table}, "smartwatch", "side"),
+    ):
+        words = " ".join(text.get_text() for text in fig.findobj(Text))
+        assert "ours" in words
+        assert "untrained" not in words
 
 
 def test_attacks_have_levels_intervals_and_chance() -> None:
