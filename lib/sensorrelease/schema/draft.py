@@ -153,7 +153,7 @@ def _head(source: Any, written: Mapping[str, Any]) -> tuple[Files | Memory, dict
     refuse_twins(list(first.columns), source)
     people = getattr(schema.recordings, "people", None)
     beside = _head(Path(source) / people, {})[1] if people else {}
-    return found, beside | first.columns
+    return found, first.columns | {name: column for name, column in beside.items() if name not in first.columns}
 
 
 def _readable(name: str, guess: Guess, role: Any, place: int) -> Field:
