@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from sensorprivacy.edge.board import measurement, timing
+from sensorprivacy.edge.board import measurement, pipeline
 from sensorrelease import board
 
 _FIXTURES = runpy.run_path(str(Path(__file__).parents[1] / "edge" / "conftest.py"))
@@ -53,7 +53,7 @@ def test_too_little_memory_names_the_batch(run, tmp_path, monkeypatch, failure):
     def fails(self):
         raise failure("Failed to allocate memory\nand more")
 
-    monkeypatch.setattr(timing.Bound, "run", fails)
+    monkeypatch.setattr(pipeline.Bound, "run", fails)
     code, said = run("measure", "--out", str(tmp_path / "a.json"), "--seconds", "0.001", "--batches", "2")
     assert code == 2
     assert "public: a batch of 2 windows does not run on this machine (Failed to allocate memory): name" in said

@@ -8,7 +8,7 @@ import pytest
 from sensorrelease import ComparisonInterrupted, budget, cli, comparison
 from sensorrelease.cli import main
 from sensorrelease.schema import Field, Schema, save
-from sensorrelease.schema.model import Recordings
+from sensorrelease.schema.dialect import Recordings
 
 ROLES = ["--task", "device", "--user", "owner"]
 FAST = ["--trees", "5", "--quiet", "--defences", "noise:epsilon=8"]

@@ -1,7 +1,9 @@
 """The written schema of your own data: what is read, and what may leave."""
 
-from sensorrelease.schema.draft import describe, draft
-from sensorrelease.schema.model import Constraints, Dialect, Field, Schema
+from sensorrelease.schema.command import describe
+from sensorrelease.schema.dialect import Dialect
+from sensorrelease.schema.draft import draft
+from sensorrelease.schema.model import Constraints, Field, Schema
 from sensorrelease.schema.read import Pieces, Table, read
 from sensorrelease.schema.storage import confirm, load, save
 

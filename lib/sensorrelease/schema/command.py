@@ -4,7 +4,8 @@ import datetime as dt
 from pathlib import Path
 from typing import Any
 
-from sensorrelease.schema.draft import describe, draft
+from sensorrelease.schema.draft import draft
+from sensorrelease.schema.model import Schema
 from sensorrelease.schema.storage import confirm, save
 
 ENDING = ".schema.yaml"
@@ -14,6 +15,19 @@ def schema_beside(source: Path) -> Path:
     """Return where a schema lies by default: home.schema.yaml beside home.csv.gz, or beside the folder home."""
     path = source.absolute() if source.name in ("", "..") else source
     return path.with_name((path.name if path.is_dir() else path.name.split(".")[0]) + ENDING)
+
+
+def describe(schema: Schema) -> str:
+    """Return one table of a schema in words: column, kind, unit, range or levels, proposal and why."""
+    rows = [["column", "leaves as", "kind", "role", "range or levels; why"]]
+    for known in schema.fields:
+        limits = known.constraints
+        span = f"{limits.minimum:g} to {limits.maximum:g} in steps of {known.step:g}" if known.step else ""
+        kind = known.type + (f" in {known.unit}" if known.unit else "")
+        title = known.title if known.leaves else "-"
+        rows.append([known.name[:40], title, kind, known.role, "; ".join(filter(None, [span, known.why]))])
+    widths = [max(len(row[at]) for row in rows) for at in range(4)] + [0]
+    return "\n".join("  ".join(map(str.ljust, row, widths)) for row in rows)
 
 
 def draft_schema(*, file: Path, out: Path | None, quiet: bool, **how: Any) -> int:

@@ -18,7 +18,8 @@ import duckdb
 import pyarrow as pa
 
 from sensorrelease.schema.cells import ZEROS, refuse_twins
-from sensorrelease.schema.model import Dialect, Schema
+from sensorrelease.schema.dialect import Dialect
+from sensorrelease.schema.model import Schema
 
 MOST_BYTES = 2**30  # of a table in memory
 _LINE = 10_000_000  # characters of a line

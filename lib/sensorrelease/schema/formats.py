@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from sensorrelease.schema.cells import refuse_twins
+from sensorrelease.schema.dialect import Dialect
 from sensorrelease.schema.files import (
     MOST_BYTES,
     Batch,
@@ -26,7 +27,7 @@ from sensorrelease.schema.files import (
     read_header,
     refuse_size,
 )
-from sensorrelease.schema.model import Dialect, Schema
+from sensorrelease.schema.model import Schema
 
 _PIECE = 2**27  # bytes of a piece
 _HIDDEN = re.compile(rb"<(?:row|col) [^>]*hidden=\"(?:1|true)\"")

@@ -13,9 +13,10 @@ import pyarrow as pa
 
 from sensorrelease.schema.cells import Converter
 from sensorrelease.schema.clock import in_seconds, rate_of
+from sensorrelease.schema.dialect import Recordings
 from sensorrelease.schema.formats import batches, column_names
 from sensorrelease.schema.guess import ABSENT, Guess, guess_column
-from sensorrelease.schema.model import NUMBERS, UNITS, Field, Recordings, Schema
+from sensorrelease.schema.model import NUMBERS, UNITS, Field, Schema
 from sensorrelease.schema.sniff import SUFFIXES, sniff
 from sensorrelease.schema.sources import check_folder, labels_in, recorded_files
 

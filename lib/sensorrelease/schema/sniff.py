@@ -7,9 +7,9 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from sensorrelease.schema.dialect import Dialect
 from sensorrelease.schema.files import OPENERS, explained
 from sensorrelease.schema.formats import opened_book, sheet_rows
-from sensorrelease.schema.model import Dialect
 
 _FORMATS = {".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet", ".pq": "parquet", ".feather": "feather"}
 _FORMATS |= {".xlsx": "xlsx", ".csv": "csv", ".tsv": "csv", ".txt": "csv", ".log": "csv", ".dat": "csv"}

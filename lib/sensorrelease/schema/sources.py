@@ -10,9 +10,10 @@ import pyarrow as pa
 
 from sensorprivacy.paths import read_json
 from sensorrelease.schema.cells import as_arrow
+from sensorrelease.schema.dialect import Recordings
 from sensorrelease.schema.files import Batch
 from sensorrelease.schema.formats import batches, check_file, column_names, line_of
-from sensorrelease.schema.model import Recordings, Schema
+from sensorrelease.schema.model import Schema
 
 _STATED = ("card.json", "defence.json")  # what folders that this program wrote hold
 

@@ -185,8 +185,6 @@ def test_digests_for_provenance(mirror, tmp_path):
 def test_tables_and_problems_are_loaded_by_name_or_path(mirror, tmp_path):
     assert isinstance(datasets.table("titanic"), pd.DataFrame)
     assert datasets.table("bank", rows="as_stated").shape == (45211, 17)
-    (tmp_path / "t.csv").write_text("x,y,who\n1,a,p\n2,b,q\n")
-    assert datasets.table(tmp_path / "t.csv").shape == (2, 3)
     rows = "".join(f"{n % 7}.5,{'ab'[n % 2]},{'pq'[n // 2 % 2]}\n" for n in range(80))
     (tmp_path / "t.csv").write_text(f"x,y,who\n{rows}")
     problem = datasets.problem(tmp_path / "t.csv", task="y", user="who")
@@ -197,18 +195,13 @@ def test_tables_and_problems_are_loaded_by_name_or_path(mirror, tmp_path):
 
 @pytest.mark.parametrize("name", ["bnak", "motionsense", "t"])
 def test_unknown_table(name):
-    with pytest.raises(UnknownDatasetError, match="heart, student, smart-home-kitchen, sample, or the path"):
+    with pytest.raises(UnknownDatasetError, match=r"heart, student, smart-home-kitchen, sample$"):
         datasets.table(name)
 
 
 def test_rows_of_another_word():
     with pytest.raises(ValueError, match="rows 'all' is unknown, one of as_printed, as_stated"):
         datasets.table("titanic", "all")
-
-
-def test_a_path_that_is_none(tmp_path):
-    with pytest.raises(FileNotFoundError, match="there is no file"):
-        datasets.table(str(tmp_path / "none.csv"))
 
 
 def test_a_corrupt_table_is_refused_before_it_is_read(machine):

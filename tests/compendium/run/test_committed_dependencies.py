@@ -92,6 +92,6 @@ def test_the_toy_example_depends_on_fewer_than_forty_modules_besides_the_runner(
 
 def test_your_own_file_brings_the_code_that_reads_it(root):
     path = root / "notebooks" / "20_threeway_example.ipynb"
-    own = root / "lib" / "sensorrelease" / "read" / "formats.py"
+    own = root / "lib" / "sensorrelease" / "schema" / "read.py"
     assert own in package_files(path, root / "lib", ["home.csv"])
     assert own not in package_files(path, root / "lib", ["adult"])

@@ -158,7 +158,7 @@ def test_a_change_in_the_reader_of_captures_concerns_the_runs_that_read_captures
     folder, _ = copied
     runs = [("10_reidentification_game", "iot-sentinel"), GAME, ("10_reidentification_game", "smartwatch")]
     before = digests(folder, runs)
-    path, original = mutate(folder, f"{COMPENDIUM}/readers/pcap.py", "+= 16", "+= 17")
+    path, original = mutate(folder, f"{COMPENDIUM}/readers/pcap.py", "ETHERNET + 60 + 60", "ETHERNET + 60 + 61")
     try:
         after = digests(folder, runs)
         assert [run for run in runs if after[run] != before[run]] == runs[:1]

@@ -5,7 +5,6 @@ import pytest
 
 from compendium.show.captions import Captions
 from compendium.show.expressions import ExpressionError, filled, taken, value_of
-from compendium.verdicts.quotes import QuoteError, quoted
 
 TABLE = pd.DataFrame({"low": [0.1, 0.4, 0.3], "a, b": [1, 2, 3], "kind": ["on", "off", "on"]})
 PANDAS = [  # expression, and the same by hand
@@ -140,8 +139,3 @@ def test_steps_take_a_row_or_a_number(text, expected):
 def test_other_steps_are_refused(text):
     with pytest.raises((ExpressionError, KeyError)):
         taken(text, {"table": TABLE, "text": "x"})
-
-
-def test_a_quote_runs_no_code():
-    with pytest.raises(QuoteError, match="no part of an expression"):
-        quoted("{10_*/flattery | | @pd.io.common.os.system('touch /tmp/ran')}")

@@ -5,7 +5,8 @@ import pandas as pd
 import pytest
 
 from sensorrelease.schema import Constraints, Field, Schema
-from sensorrelease.schema.model import RUN, Recordings
+from sensorrelease.schema.dialect import Recordings
+from sensorrelease.schema.model import RUN
 from sensorrelease.schema.read import Pieces, read
 
 TASK = Field(name="activity", role="task", constraints=Constraints(enum=["walk", "sit"]))

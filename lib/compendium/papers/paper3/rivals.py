@@ -8,9 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from compendium.datasets.catalogue import catalogue
 from compendium.papers.paper3.tuning import choose_shift, repeat_over_seeds, spread_over_seeds, with_choice
-from compendium.papers.paper3.values import GENERAL, ROWS, change_statements, layer_statement, set_statements
+from compendium.papers.paper3.values import GENERAL, change_statements, layer_statement, set_statements
 from sensorprivacy.data import Windows
 from sensorprivacy.latent.comparison import ReleaseSettings
 from sensorprivacy.latent.inference import InferenceModels
@@ -214,11 +213,10 @@ class Repeats:
             "layer": compared_over_trainings(self.layer, "with the term", self._people),
         }
 
-    def statements(self) -> dict[str, object]:
-        """Return our values by claim id."""
+    def statements(self, public: int) -> dict[str, object]:
+        """Return our values by claim id; `public` is the number of the paper's data sets that have a public address."""
         name, windows = self.study.name, self.study.windows
         owners = windows.private.assign(subject=windows.subject)
-        public = sum(bool(catalogue()[one].origins) for one in ROWS)
         return (
             set_statements(name, self.study.private, owners, windows.provenance, public)
             | change_statements(name, self.study.private, self.found, self._people)
