@@ -36,7 +36,7 @@ def located(source: Path | str, schema: Any = None) -> tuple[Path, Any]:
     if path.suffix == ".toml":
         raise ValueError(
             f"{path}: descriptions in TOML are no longer read. Draft a schema for the folder of the recordings: "
-            f"sensorprivacy schema {path.parent} --task ... --user ..."
+            f"sensorprivacy schema {path.parent} --task COLUMN --user COLUMN"
         )
     if not path.name.endswith(ENDING):
         return path, schema

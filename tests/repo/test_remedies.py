@@ -24,7 +24,13 @@ COMMAND = re.compile(
 )
 # The command ends where the sentence goes on.
 SENTENCE = re.compile(r" (?:to|or|and|says|tries|finds|first|a|at|users|room|it|each|them)\b.*")
-VALUES = {"{entry.name}": "adult", "NAME": "adult", "{how}": "-r requirements-dev.lock"}
+VALUES = {
+    "{entry.name}": "adult",
+    "NAME": "adult",
+    "{path.parent}": ".",
+    "FOLDER": ".",
+    "{how}": "-r requirements-dev.lock",
+}
 
 
 def texts():

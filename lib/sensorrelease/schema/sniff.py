@@ -19,7 +19,7 @@ _REMEDIES = {
     ".ods": "save it as .xlsx or .csv",
     ".json": "write one record per line and name it .jsonl",
     ".zip": "unpack it first",
-    ".toml": "recordings have a schema, which `sensorprivacy schema FOLDER --task ... --user ...` drafts",
+    ".toml": "recordings have a schema, which `sensorprivacy schema FOLDER --task COLUMN --user COLUMN` drafts",
 }
 _MARKS = {codecs.BOM_UTF8: "utf-8", codecs.BOM_UTF32_LE: "utf-32", codecs.BOM_UTF32_BE: "utf-32"}
 _MARKS |= {codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}

@@ -44,7 +44,7 @@ def test_confirming_keeps_the_comments_and_any_change_ends_it(written):
         ("step: 0.1", "stp: 0.1", "field load: stp ('0.1'): is no key of a schema: correct its spelling"),
         ("maximum: 9.0", "maximum: abc", "field load: constraints: maximum ('abc')"),
         ("maximum: 9.0", "maximum: .inf", "field load: constraints: maximum"),
-        ("- name: room", "- nam: room", "field 0: name: is missing"),
+        ("- name: room", "- nam: room", "field 0: nam ('room'): is no key of a schema: correct its spelling"),
         ("role: task", "role: task\n  role: user", "line 21 is no YAML: key 'role' stands twice"),
         ("- name", "- - [", "is no YAML"),
         ("sensorprivacy: 1", "sensorprivacy: 2", "sensorprivacy ('2')"),
