@@ -10,7 +10,7 @@ from sensorprivacy.latent import LatentAnonymizer, SeededSource
 from sensorprivacy.latent.files import CheckpointError
 from sensorprivacy.latent.study import Study, prepare
 from sensorrelease.recordings import user_windows
-from sensorrelease.schema import draft, save
+from sensorrelease.schema import Constraints, draft, load, save
 
 
 @pytest.fixture
@@ -94,6 +94,10 @@ def test_a_rare_activity_is_left_out_with_a_note(prepared: Callable[..., Study],
     table = pd.read_csv(tmp_path / "own" / "all.csv")
     rare = table[table["who"] == 0].head(400).assign(what="jump")  # of one sex alone
     pd.concat([table, rare]).to_csv(tmp_path / "own" / "all.csv", index=False)
+    path = tmp_path / "own.schema.yaml"
+    levels = {"constraints": Constraints(enum=["walk", "run", "jump"])}
+    fields = [one.model_copy(update=levels) if one.name == "what" else one for one in load(path).fields]
+    save(load(path).model_copy(update={"fields": fields, "k": 1}), path)
     with pytest.warns(UserWarning, match="jump left out: too few training windows of some class of sex"):
         study = prepared()
     assert study.notes

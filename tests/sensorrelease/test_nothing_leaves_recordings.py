@@ -153,7 +153,7 @@ def test_an_activity_that_names_a_person_is_no_level(tmp_path, declare):
     assert load(rec.with_name("rec.schema.yaml")).field("activity").constraints.enum == ["sit"]
 
 
-@pytest.mark.parametrize("words", [[], ["--accept-draft"]])
+@pytest.mark.parametrize("words", [[], ["--accept-draft", "--although-identifying"]])
 def test_recordings_leave_only_by_a_schema_that_a_person_accepts(words, tmp_path):
     rec = phone(tmp_path)
     given = ["--task", "activity", "--user", "person", "--defence", "none", "--out", tmp_path / "out"]

@@ -76,7 +76,7 @@ class Study:
         words += (f"{self.windows.n_channels}x{self.windows.length}",)
         words += (inference, str(self.vae.batch), self.vae.precision, str(self.vae.seed), f"split{self.split_seed}")
         words += () if self.vae.start == "pytorch" else (self.vae.start,)
-        if "description" in self.windows.provenance:  # own recordings can change: each version has its own networks
+        if "schema" in self.windows.provenance:  # own recordings can change: each version has its own networks
             words += (f"{_DATA[1:]}{self.windows.provenance['digest'][:10]}",)
         return self.networks / "-".join(words)
 
