@@ -210,7 +210,7 @@ def as_declared(folder: Path, schema: Schema, whence: str, gate: Gate | None = N
         warnings.warn(notice, stacklevel=3)
     run = pd.factorize(frame[RUN])[0]
     _check_private(frame, run, schema)
-    facts = {"digest": _digest(folder, schema), "form": f"schema {whence}", "notices": notices}
+    facts = {"digest": _digest(folder, schema), "schema": whence, "notices": notices}
     return OwnRecordings(gate, frame.drop(columns=RUN), run, facts, folder)
 
 

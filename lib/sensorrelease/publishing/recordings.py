@@ -122,7 +122,7 @@ def publish_recordings(
         if fitted is None and defence is None:
             raise ValueError("name the defence, or a folder with a fitted defence")
         own = read_recordings(source, schema, **roles, progress=progress)
-        check_confirmed(own.schema, own.provenance["form"].removeprefix("schema "), accept_draft=accept_draft)
+        check_confirmed(own.schema, own.provenance["schema"], accept_draft=accept_draft)
         if fitted is not None:
             return _publish_statistics(own, None, fitted=fitted, out=out, save=save_to, **how)
         settings = parse_latent(defence) if isinstance(defence, str) and is_latent(defence) else defence
@@ -322,7 +322,7 @@ def _facts(own: OwnRecordings, fitted: FittedRecordings) -> dict[str, Any]:
             "unchanged": [],
             "dropped": [f"{dropped} columns besides the channels, with the user of each recording"],
         },
-        "schema": fitted.columns.stated(own.provenance["form"].removeprefix("schema "), fitted.channels),
+        "schema": fitted.columns.stated(own.provenance["schema"], fitted.channels),
         "order": "Recordings are numbered in random order. Samples keep their order in time.",
         "users": int(own.users.nunique()),
         "input": {"digest": own.provenance["digest"], "recordings": int(own.run.max()) + 1},
