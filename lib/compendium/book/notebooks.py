@@ -139,8 +139,7 @@ def _with_notes(run: Run, notebook: Any, notes: str, pages: Mapping[str, str]) -
     variant = run.name.partition("-")[2]
     first.source = f"{head}{f' ({variant})' if variant else ''}\n\n{notes}\n{rest}"
     for number, cell in enumerate(made.cells):
-        if cell.cell_type == "markdown":
-            cell.source = _OTHER.sub(lambda link: f"]({pages[link[1]]})", cell.source)
+        cell.source = _OTHER.sub(lambda link: f"]({pages[link[1]]})", cell.source)
         if "injected-parameters" in cell.metadata.get("tags", []):  # they replace the defaults of the cell before
             cell.source = cell.source.replace("# Parameters\n", "# the values of this run\n", 1)
         cell["id"] = f"cell-{number}"
@@ -221,14 +220,10 @@ def _executed(path: Path, execute: bool) -> Any:
     if execute and not kept.is_file():
         from nbclient import NotebookClient  # it takes long to import
 
-        notebook = read(path)
         os.environ.setdefault("JUPYTER_PREFER_ENV_PATH", "1")  # as in `run.execute`
-        options: dict[str, Any] = {
-            "allow_errors": True,
-            "extra_arguments": ["--log-level=ERROR"],
-        }  # without its data: no picture
-        NotebookClient(notebook, resources={"metadata": {"path": str(path.parent)}}, **options).execute()
-        write(kept, nbformat.writes(notebook))
+        options: Any = {"allow_errors": True, "extra_arguments": ["--log-level=ERROR"]}  # without its data: no picture
+        client = NotebookClient(read(path), resources={"metadata": {"path": str(path.parent)}}, **options)
+        write(kept, nbformat.writes(client.execute()))
     return read(kept if kept.is_file() else path)
 
 

@@ -96,11 +96,9 @@ def _write_sources(target: Path, patterns: list[str]) -> None:
                 _copy(path, to)
     data = (data_dir() / "README.md").read_text(encoding="utf-8")
     write(target / "data.md", re.sub(r"<!--.*?-->\n*", "", data, flags=re.DOTALL))
-    for name, content in {
-        "VERDICTS": explorers.verdicts_data(verdicts, context["places"]),
-        "THRESHOLDS": explorers.thresholds(figures),
-    }.items():
-        write(target / "_static" / f"{name.lower()}-data.js", explorers.script(content, name))
+    values = explorers.verdicts_data(verdicts, places)
+    write(target / "_static" / "verdicts-data.js", explorers.script(values, "VERDICTS"))
+    write(target / "_static" / "thresholds-data.js", explorers.script(explorers.thresholds(figures), "THRESHOLDS"))
     for name, picture in _PICTURES.items():
         _copy(figures / picture, target / name)
 
