@@ -146,9 +146,10 @@ def report(what: str, profile: Profile, check: bool) -> int:
     if what == "verdicts":
         return _verdicts(profile, check)
     from compendium.review.verify import document
+    from sensorprivacy.paths import write_atomically
 
     path, text = document(what)
-    path.write_text(text, encoding="utf-8", newline="\n")
+    write_atomically(path, lambda part: part.write_text(text, encoding="utf-8", newline="\n"))
     print(path)
     return 0
 
@@ -199,9 +200,11 @@ def replay(cores: int, runs: Sequence[str], against: str | None, code: str | Non
     then calls their committed results current. With names of runs, only these; * stands for any part.
     """
     from compendium.datasets import store
+    from compendium.run import processes
     from compendium.run import replay as replaying
     from compendium.run.runs import read_runs, select
 
+    processes.guard()
     chosen = [run for run in select(read_runs(), runs, "paper").values() if not run.missing(store.available)]
     ended = replaying.replay(
         chosen, against, code=code, cores=cores, every=every, say=lambda one: click.echo(one.text())

@@ -30,6 +30,7 @@ from compendium.verdicts.quotes import cell, quoted, row_in
 from compendium.verdicts.replication import headline_table, tally_apart
 from compendium.verdicts.verdicts import read_verdicts
 from compendium.verdicts.words import BASES, HEADLINE, VERDICTS
+from sensorprivacy.paths import replace_folder
 
 MARK = ".made-by-sensorprivacy"
 _PLACE = re.compile(r"(<!-- findings[^>]*-->\n).*?(<!-- end of findings -->)", re.DOTALL)
@@ -46,8 +47,8 @@ def write(path: Path, text: str) -> Path:
     return path
 
 
-def empty(folder: Path) -> Path:
-    """Make an empty folder in place of one that an earlier build made, and return its path.
+def check_ours(folder: Path) -> None:
+    """Check that a folder may be replaced.
 
     Raises
     ------
@@ -56,9 +57,19 @@ def empty(folder: Path) -> Path:
     """
     if folder.is_dir() and any(folder.iterdir()) and not (folder / MARK).is_file():
         raise BookError(f"{folder} has files that no earlier build made; choose another folder with --out")
-    shutil.rmtree(folder, ignore_errors=True)
-    write(folder / MARK, "Made by `make book` or `make reproduce`, which empty this folder before they fill it.\n")
+
+
+def empty(folder: Path) -> Path:
+    """Make an empty folder in place of one that an earlier build made, see `check_ours`, and return its path."""
+    check_ours(folder)
+    replace_folder(folder)
+    mark(folder)
     return folder
+
+
+def mark(folder: Path) -> None:
+    """Note in a folder that a build made it."""
+    write(folder / MARK, "Made by `make book` or `make reproduce`, which replace this folder.\n")
 
 
 class Numbers:

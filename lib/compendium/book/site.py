@@ -13,7 +13,7 @@ from typing import Any
 import pandas as pd
 
 from compendium.book import explorers, notebooks, pages, terms
-from compendium.book.pages import BookError, empty, write
+from compendium.book.pages import BookError, check_ours, empty, mark, write
 from compendium.paths import VERDICTS_FILE, build_dir, data_dir, figures_dir, project_root
 from compendium.run import processes
 from compendium.run.runs import read_runs
@@ -21,6 +21,7 @@ from compendium.show.tables import markdown_text
 from compendium.verdicts.ledger import Entry, entries, overview
 from compendium.verdicts.verdicts import read_verdicts
 from compendium.verdicts.words import PAPERS
+from sensorprivacy.paths import part_folder, replace_folder
 
 _PICTURES = {"frontier.png": "50_one_game-motionsense-subject/frontier.png", "game.png": "00_start_here/game.png"}
 
@@ -42,8 +43,17 @@ def build(output: Path | None = None, only: Iterable[str] = ()) -> Path:
         If Sphinx reports an error or a warning, or the folder has files of somebody else.
     """
     folder = output or build_dir() / "book"
+    html = folder / "html"
+    check_ours(html)
     source = sources(folder / "source", only)
-    empty(folder / "html")
+    with part_folder(html) as made:
+        _run_sphinx(folder, source, made)
+        mark(made)
+        replace_folder(html, made)
+    return html / "index.html"
+
+
+def _run_sphinx(folder: Path, source: Path, html: Path) -> None:
     # -E: a link to a page that did not exist in the last build would stay broken
     words = [
         sys.executable,
@@ -59,7 +69,7 @@ def build(output: Path | None = None, only: Iterable[str] = ()) -> Path:
         "-j",
         "2",
     ]
-    words += ["-d", str(folder / "doctrees"), str(source), str(folder / "html")]
+    words += ["-d", str(folder / "doctrees"), str(source), str(html)]
     # Sphinx and its workers end with us, however we end.
     with processes.lifeline(folder), subprocess.Popen(words, stderr=subprocess.PIPE, text=True) as child:
         try:
@@ -69,7 +79,6 @@ def build(output: Path | None = None, only: Iterable[str] = ()) -> Path:
             raise
     if child.returncode:
         raise BookError(f"Sphinx reports errors or warnings in {source}:\n{said.strip()}")
-    return folder / "html" / "index.html"
 
 
 def sources(target: Path, only: Iterable[str] = ()) -> Path:

@@ -23,7 +23,7 @@ from compendium.show.tables import page
 from compendium.verdicts.replication import counts, summary_line
 from compendium.verdicts.verdicts import read_verdicts
 from sensorprivacy import __version__
-from sensorprivacy.paths import part_folder
+from sensorprivacy.paths import part_folder, replace_folder
 
 CODE, TEXT = "MIT", "CC-BY-4.0"
 _LICENCES = {CODE: "https://spdx.org/licenses/MIT", TEXT: "https://spdx.org/licenses/CC-BY-4.0"}
@@ -71,8 +71,8 @@ def write_pack(folder: Path | None = None) -> Path:
         (part / "codecheck.yml").write_text(_codecheck(root, verdicts), encoding="utf-8")
         (part / "report.md").write_text(_report(verdicts), encoding="utf-8")
         _crate(root, part, ["environment.txt", "codecheck.yml", "report.md"])
-        shutil.rmtree(folder, ignore_errors=True)
-        return part.rename(folder)
+        replace_folder(folder, part)
+    return folder
 
 
 def write_archive(folder: Path | None = None) -> Path:

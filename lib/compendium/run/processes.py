@@ -18,6 +18,8 @@ from typing import TYPE_CHECKING
 
 import filelock
 
+from sensorprivacy.parents import ENDS
+
 if TYPE_CHECKING:
     import psutil  # type: ignore[import-untyped]
 
@@ -52,11 +54,13 @@ def lifeline(folder: Path) -> Iterator[None]:
 
 
 def guard() -> None:
-    """Make this process end its children when it gets SIGTERM, or when the process above it ends.
+    """Make this process end its children when it gets SIGTERM or SIGHUP, or when the process above it ends.
 
     Above it is the process that holds the lifeline, or the ``make`` that started it.
     """
-    signal.signal(signal.SIGTERM, lambda *_: _end())
+    for each in ENDS:
+        if signal.getsignal(each) == signal.SIG_DFL:  # nohup ignores SIGHUP
+            signal.signal(each, lambda *_: _end())
     end_with_make()
     if path := os.environ.get(LIFELINE):
         threading.Thread(target=_watch, args=(path,), daemon=True).start()
@@ -92,13 +96,23 @@ def end_children(patience: float = 0) -> None:
     """
     import psutil  # here, because most commands start no process
 
-    children = psutil.Process().children(recursive=True)
+    children = [each for each in psutil.Process().children(recursive=True) if not _removes_leftovers(each)]
     _, alive = psutil.wait_procs(children, timeout=patience)
     for end in (psutil.Process.terminate, psutil.Process.kill):
         for child in alive:
             with suppress(psutil.NoSuchProcess):
                 end(child)
         _, alive = psutil.wait_procs(alive, timeout=1)
+
+
+def _removes_leftovers(process: "psutil.Process") -> bool:
+    """Return whether a process removes what workers leave, such as shared memory, and then ends by itself."""
+    import psutil
+
+    try:
+        return any("resource_tracker" in word for word in process.cmdline())
+    except psutil.Error:
+        return False
 
 
 def _watch(path: str) -> None:

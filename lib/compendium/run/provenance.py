@@ -12,7 +12,6 @@ import os
 import platform
 import re
 import sys
-import tempfile
 import time
 from collections.abc import Mapping
 from dataclasses import replace
@@ -30,7 +29,7 @@ from compendium.run.states import git, json_bytes, json_value
 from compendium.show import captions, figures, tables
 from compendium.verdicts import cells, words
 from compendium.verdicts.verdicts import in_paper_order
-from sensorprivacy.paths import check_writable
+from sensorprivacy.paths import check_writable, part_folder
 
 DRAWN = "drawn"
 
@@ -318,7 +317,7 @@ def _replace_files(folder: Path, content: Mapping[str, bytes]) -> None:
     """Write all files to a hidden folder, then move them: a full disk is noticed before any old file changes."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=folder, prefix=".part-") as hidden:
+        with part_folder(folder / "files") as hidden:
             for name, data in content.items():
                 for place in (Path(hidden, name), folder / name):
                     place.parent.mkdir(exist_ok=True)

@@ -33,7 +33,7 @@ from compendium.paths import (
     mirror_address,
     project_root,
 )
-from compendium.run import replayed
+from compendium.run import processes, replayed
 from compendium.run.committed import reaches, read_joins, read_record, versions
 from compendium.run.definitions import NOTEBOOK, Code, code_of, forget
 from compendium.run.parameters import read_parameters
@@ -154,7 +154,12 @@ def replay(
         return outcome
 
     with ThreadPoolExecutor(cores) as pool:
-        return list(pool.map(one, runs))
+        try:
+            return list(pool.map(one, runs))
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            processes.end_children()
+            raise
 
 
 def _compared(run: Run, today: Side, old: Side | None, every: bool) -> tuple[str, str, _Played, float]:

@@ -336,6 +336,23 @@ def test_only_a_folder_of_an_earlier_build_is_emptied(tmp_path):
     assert (tmp_path / "papers" / "thesis.tex").read_text() == "precious"
 
 
+def test_a_folder_whose_removal_was_interrupted_is_still_ours(tmp_path, monkeypatch):
+    """The mark was removed with the first files, and no later build replaced the others."""
+    folder = empty(tmp_path / "html")
+    write(folder / "index.html", "an earlier build")
+
+    def interrupted(path, **_):
+        for file in (path / ".made-by-sensorprivacy", *path.rglob(".made-by-sensorprivacy")):
+            file.unlink(missing_ok=True)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr("shutil.rmtree", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            empty(folder)
+    assert [path.name for path in empty(folder).iterdir()] == [".made-by-sensorprivacy"]
+
+
 def test_a_guide_written_later_joins_the_list(tmp_path):
     (tmp_path / "index.md").write_text("# Guides")
     (tmp_path / "own.md").write_text("# Protect your table")
