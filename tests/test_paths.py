@@ -62,12 +62,6 @@ def test_what_a_killed_process_left_is_removed_at_the_next_start(tmp_path):
         running[1].wait()
 
 
-WRITES = """
-import sys, time
-from pathlib import Path
-from sensorprivacy.paths import write_atomically
-write_atomically(Path(sys.argv[1]), lambda part: (part.write_text("half"), print(flush=True), time.sleep(60)))
-"""
 SHARES = """
 import os, time
 import numpy as np
@@ -79,16 +73,6 @@ with shared_arrays():
     print(os.environ["JOBLIB_TEMP_FOLDER"], flush=True)
     time.sleep(60)
 """
-
-
-@pytest.mark.skipif(os.name != "posix", reason="Windows does not say whether a process lives")
-def test_a_single_file_that_a_killed_process_left_is_removed_by_the_next_one(tmp_path):
-    with subprocess.Popen([sys.executable, "-c", WRITES, tmp_path / "a.json"], stdout=subprocess.PIPE) as child:
-        child.stdout.readline()
-        child.kill()
-    assert len(list(tmp_path.iterdir())) == 1
-    paths.write_atomically(tmp_path / "a.json", lambda part: part.write_text("whole"))
-    assert [path.name for path in tmp_path.iterdir()] == ["a.json"]
 
 
 @pytest.mark.skipif(os.name != "posix", reason="Windows does not say whether a process lives")

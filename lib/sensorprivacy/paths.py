@@ -54,7 +54,7 @@ def read_json(path: Path) -> Any:
 def write_atomically(path: Path, write: Callable[[Path], object]) -> None:
     """Let `write` make a file beside its target, then rename it, so that nobody ever reads half a file."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    part = part_of(path)
+    part = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")  # two processes may write the same file
     try:
         write(part)
         part.replace(path)

@@ -1,5 +1,7 @@
 """Write an anonymizer as a bundle: ONNX files, a manifest, some windows."""
 
+import shutil
+import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -16,7 +18,6 @@ from sensorprivacy.latent.modify import bijection_codes
 from sensorprivacy.latent.networks import PrivateVAE
 from sensorprivacy.latent.transfers import MeanShift
 from sensorprivacy.latent.windows import Scaler
-from sensorprivacy.paths import part_folder, replace_folder
 
 _TIMED = 256  # windows that a bundle stores for timing
 _BOUND = 10.0  # PrivateVAE.encode limits the log variance to this
@@ -132,8 +133,9 @@ def write_bundle(bundle: Bundle, models: Models, samples: np.ndarray | None = No
     """
     target = bundle.folder
     target.parent.mkdir(parents=True, exist_ok=True)
-    with part_folder(target) as made:
-        steps = []
+    with tempfile.TemporaryDirectory(dir=target.parent) as part:
+        made, steps = Path(part) / "bundle", []
+        made.mkdir()
         for (name, code), graph in models.items():
             path = made / (f"{name}.onnx" if code is None else f"{name}-{code}.onnx")
             onnx.save(graph.model(), path)
@@ -142,10 +144,11 @@ def write_bundle(bundle: Bundle, models: Models, samples: np.ndarray | None = No
         if samples is not None:
             np.save(made / SAMPLES, samples.astype(np.float32))
         write_manifest(replace(bundle, steps=tuple(steps), folder=made))
-        is_ours = (target / MANIFEST).is_file() and not any(path.is_dir() for path in target.iterdir())
-        if target.exists() and not is_ours:
-            raise FileExistsError(f"{target} exists and is not a bundle: choose another folder")
-        replace_folder(target, made)
+        if target.exists():
+            if any(path.is_dir() for path in target.iterdir()) or not (target / MANIFEST).is_file():
+                raise FileExistsError(f"{target} exists and is not a bundle: choose another folder")
+            shutil.rmtree(target)
+        made.replace(target)
     return read_bundle(target)
 
 
