@@ -114,9 +114,10 @@ OWN = {
                              ("out/data.csv",), rows, removed=NEW),
     "publish --fitted": Command("publish home.csv --quiet --although-identifying --seed 1 --fitted kept --out out",
                                 ("out/data.csv",), rows, removed=NEW,
-                                before=f"publish home.csv {ROLES} {RELEASE} --defence round:digits=0 --out o --save kept"),
-    "publish recordings": Command("publish recordings.toml --hide side --defence latent:epochs=2 --out out --save saved "
-                                  "--although-identifying --quiet", ("out",), names, removed=NEW),
+                                before=f"publish home.csv {ROLES} {RELEASE} --defence round:digits=0 --out o "
+                                       "--save kept"),
+    "publish recordings": Command("publish recordings.toml --hide side --defence latent:epochs=2 --out out --save "
+                                  "saved --although-identifying --quiet", ("out",), names, removed=NEW),
 }  # fmt: skip
 HERE = {"module": "compendium"}
 CHECKOUT = {
@@ -161,10 +162,8 @@ def prepare(name: str, folder: Path) -> None:
     draw, many = np.random.default_rng(0), 600
     task, who = draw.integers(0, 2, many), draw.integers(0, 6, many)
     table = pd.DataFrame(draw.normal(0, 9, (many, 5)), columns=[f"x{at}" for at in range(5)]).round(1)
-    table = table.assign(
-        x0=table["x0"] + 20 * task, x1=table["x1"] + 9 * who, task=np.where(task, "on", "off"), who=who
-    )
-    table.assign(who="u" + table["who"].astype(str)).to_csv(folder / "home.csv", index=False)
+    table = table.assign(x0=table["x0"] + 20 * task, x1=table["x1"] + 9 * who, task=np.where(task, "on", "off"))
+    table.assign(who=[f"u{one}" for one in who]).to_csv(folder / "home.csv", index=False)
     if name == "publish large":
         pd.concat([pd.read_csv(folder / "home.csv")] * 1500).to_csv(folder / "large.csv", index=False)  # 36 MB
     if name == "publish recordings":
@@ -269,7 +268,7 @@ def broken(folder: Path, since: float) -> list[str]:
             continue
         except Exception as error:
             found.append(f"{'/'.join(parts)}: {type(error).__name__} {str(error)[:80]}")
-    if (folder / "out").is_dir() and not {"card.md", "card.json"} <= {*os.listdir(folder / "out")}:
+    if (folder / "out").is_dir() and not {"card.md", "card.json"} <= {*names(folder / "out")}:
         found.append("out: no card")
     return found
 
@@ -344,19 +343,15 @@ def campaign(name: str, root: Path, each: int, draw: random.Random) -> Iterable[
 
 def page(found: pd.DataFrame) -> str:
     """Return the table of all commands."""
-    lines = [
-        "| command | kills | lost or half | folders left | lived 2 s | longest life of a child (s) |",
-        "|---" * 6 + "|",
-    ]
+    head = ["command", "kills", "lost or half", "left behind", "living after 2 s", "longest life of a child (s)"]
+    lines = [" | ".join(head), "|".join(["---"] * len(head))]
     for name, some in found.groupby("command", sort=False):
-        kills, last = some[some["signal"].notna() & (some["signal"] != "")], some[some["to"] == "last run"]
-        lost = int((some["broken"].fillna("") != "").sum())
-        left = sum(len(one.split("; ")) for one in last["late"].fillna("") if one)
-        longest = kills["lived"].astype(float)
-        lines.append(
-            f"| {name} | {len(kills)} | {lost} | {left} | {int((longest > SECONDS).sum())} | {longest.max():.1f} |"
-        )
-    return "\n".join(lines) + "\n"
+        kills, last = some[some["signal"] != ""], some[some["to"] == "last run"]
+        left = sum(len(one.split("; ")) for one in last["late"] if one)
+        lived = pd.to_numeric(kills["lived"])
+        row = [name, len(kills), (some["broken"] != "").sum(), left, (lived > SECONDS).sum(), f"{lived.max():.1f}"]
+        lines.append(" | ".join(map(str, row)))
+    return "\n".join(f"| {line} |" for line in lines) + "\n"
 
 
 def main() -> None:
@@ -380,7 +375,7 @@ def main() -> None:
                     writer = csv.DictWriter(file, list(found[0]))
                     writer.writeheader()
                     writer.writerows(found)
-    print(page(pd.read_csv(given.out)))
+    print(page(pd.read_csv(given.out, dtype=str, keep_default_na=False)))
 
 
 if __name__ == "__main__":
