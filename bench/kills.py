@@ -57,6 +57,7 @@ class Command:
     before: str = ""
     module: str = "sensorrelease"
     removed: tuple[str, ...] = ()  # what is removed after each kill, because a command writes only new folders
+    ended: tuple[str, ...] = ()  # what is removed after an end without a kill, because the next start has nothing to do
     environment: dict[str, str] = field(default_factory=dict)
 
 
@@ -78,7 +79,7 @@ def numbers(path: Path) -> Any:
 
 def scores(path: Path) -> Any:
     """Return what `compare` measured of each defence."""
-    return sorted(str(one.get("defence", one.get("name"))) for one in numbers(path)["results"])
+    return sorted([one["defence"], one["accuracy"], one["attack"]] for one in numbers(path)["defences"])
 
 
 def names(folder: Path) -> list[str]:
@@ -106,30 +107,35 @@ OWN = {
                         "--store a.sqlite --json a.json", ("a.json",), numbers),
     "minimize --out": Command(f"minimize home.csv {ROLES} --trees 20 --preselect 3 --score information --repeat 0 "
                               f"{RELEASE} --out out", ("out/data.csv",), rows, removed=NEW),
-    "compare": Command(f"compare home.csv {ROLES} --defences none round:digits=0 minimize:threshold=.05 --trees 20 "
+    "compare": Command(f"compare home.csv {ROLES} --defences none round:digits=1 minimize:threshold=.05 --trees 20 "
                        "--minutes 30 --store a.jsonl --report a.html --json a.json", ("a.json",), scores),
-    "publish": Command(f"publish home.csv {ROLES} {RELEASE} --defence round:digits=0 --out out --save saved",
+    "publish": Command(f"publish home.csv {ROLES} {RELEASE} --defence round:digits=1 --out out --save saved",
                        ("out/data.csv",), rows, removed=NEW),
-    "publish large": Command(f"publish large.csv {ROLES} {RELEASE} --defence round:digits=0 --sample 2000 --out out",
+    "publish large": Command(f"publish large.csv {ROLES} {RELEASE} --defence round:digits=1 --sample 2000 --out out",
                              ("out/data.csv",), rows, removed=NEW),
     "publish --fitted": Command("publish home.csv --quiet --although-identifying --seed 1 --fitted kept --out out",
                                 ("out/data.csv",), rows, removed=NEW,
-                                before=f"publish home.csv {ROLES} {RELEASE} --defence round:digits=0 --out o "
+                                before=f"publish home.csv {ROLES} {RELEASE} --defence round:digits=1 --out o "
                                        "--save kept"),
     "publish recordings": Command("publish recordings.toml --hide side --defence latent:epochs=2 --out out --save "
                                   "saved --although-identifying --quiet", ("out",), names, removed=NEW),
 }  # fmt: skip
 HERE = {"module": "compendium"}
+BUILT = ("build", "figures/quick")
 CHECKOUT = {
-    "reproduce": Command(f"reproduce --no-data --cores 2 {RUN}", (f"figures/quick/{RUN}",), tables, **HERE),
-    "data": Command("data fetch titanic", ("cache",), names, **HERE),
+    "reproduce": Command(
+        f"reproduce --no-data --cores 2 {RUN}", (f"figures/quick/{RUN}",), tables, ended=BUILT, **HERE
+    ),
+    "data": Command("data fetch titanic", ("cache",), names, ended=("cache",), **HERE),
     "archive": Command("archive", ("build/*.zip",), members, **HERE),
     "book": Command(f"book {RUN}", ("build/book/html",), names, **HERE),
     "review": Command("review", ("build/review",), names, **HERE),
     "report": Command("report ledger", ("DEVIATIONS.md",), Path.read_bytes, **HERE),
     "replay": Command(f"replay {RUN}", ("build/replay",), lambda _: None, **HERE),
     "lessons": Command("lessons", ("build/lessons/student",), names, **HERE),
-    "make reproduce": Command(f"reproduce DATA=no ONLY={RUN}", (f"figures/quick/{RUN}",), tables, module="make"),
+    "make reproduce": Command(
+        f"reproduce DATA=no ONLY={RUN}", (f"figures/quick/{RUN}",), tables, ended=BUILT, module="make"
+    ),
     "make archive": Command("archive", ("build/*.zip",), members, module="make"),
 }
 COMMANDS = OWN | CHECKOUT
@@ -258,7 +264,7 @@ def broken(folder: Path, since: float) -> list[str]:
             elif path.suffix == ".zip":
                 with zipfile.ZipFile(path) as archive:
                     assert archive.testzip() is None, "members"
-            elif path.suffix == ".html":
+            elif path.suffix == ".html" and b"<html" in text:
                 assert text.rstrip().endswith(b"</html>"), "end"
             elif path.suffix == ".ipynb":
                 nbformat.reads(text.decode(), as_version=4)
@@ -315,13 +321,14 @@ def campaign(name: str, root: Path, each: int, draw: random.Random) -> Iterable[
     if command.before:
         undisturbed(command, folder, command.before)
 
-    def fresh() -> None:
-        for old in command.removed:
+    def fresh(every: tuple[str, ...] = command.removed) -> None:
+        for old in every:
             for path in folder.glob(old):
                 shutil.rmtree(path) if path.is_dir() else path.unlink()
 
     needed = undisturbed(command, folder)
     expected, clean = result(command, folder), {*leftovers(folder, set())}
+    fresh(command.ended)
     assert all(each is None or each for each in expected)
     assert expected
     hows = itertools.cycle(itertools.product(SIGNALS, SCOPES))
@@ -333,7 +340,10 @@ def campaign(name: str, root: Path, each: int, draw: random.Random) -> Iterable[
         if name == "compare" and draw.random() < 0.3:
             (folder / "a.jsonl").unlink(missing_ok=True)
         share = draw.uniform(0.02, 0.98)
-        yield {"command": name} | kill(command, folder, how, scope, share * needed) | {"share": f"{share:.2f}"}
+        row = kill(command, folder, how, scope, share * needed)
+        yield {"command": name} | row | {"share": f"{share:.2f}"}
+        if not row["signal"]:
+            fresh(command.ended)
     fresh()
     undisturbed(command, folder)
     other = [] if result(command, folder) == expected else ["another result"]

@@ -9,7 +9,7 @@ import sys
 from importlib.util import find_spec
 from pathlib import Path
 
-from compendium.paths import build_dir, project_root
+from compendium.paths import build_dir, output_root, project_root
 from compendium.run.states import in_checkout, log_file
 
 # Several runs share the cores: threads that wait in a loop would take them from each other.
@@ -68,7 +68,7 @@ def left_jobs() -> list[str]:
     if asked.returncode != 0:
         return []
     jobs = [line.strip().split("|", 2) for line in asked.stdout.splitlines() if line.count("|") >= 2]
-    here = str(project_root())
+    here = str(output_root())
     return [number for number, comment, folder in jobs if comment.startswith("rule_") and folder == here]
 
 
@@ -121,7 +121,7 @@ def _reported(run: str, profile: str) -> tuple[str | None, str]:
         return None, ""
     message, rest = found[-1]["message"], found[-1]["rest"]
     noted = re.search(r"^    log: (.+) \(check log file", rest, re.MULTILINE)
-    beside = project_root() / noted[1] if noted else path
+    beside = output_root() / noted[1] if noted else path
     more = in_checkout(beside) if beside.is_file() and beside.is_relative_to(project_root()) else in_checkout(path)
     if job := _JOB.search(message):
         return f"Slurm reports {job[2]} for job {job[1]}", more

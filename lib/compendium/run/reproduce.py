@@ -176,6 +176,7 @@ def _snakemake(
     words = [sys.executable, "-m", processes.__name__, "snakemake", *places, "--keep-going"]
     # Without --keep-incomplete, a Snakemake that outlives kill -9 deletes the status that a later one has written.
     words += ["--rerun-incomplete", "--keep-incomplete", "--nolock", "--scheduler", "greedy"]
+    words += ["--snakefile", str(project_root() / "Snakefile")]
     words += ["--config", f"profile={profile}", f"only={json.dumps(only)}"]
     words += ["--forcerun", *again] if again else []
     words += ["--dry-run", "--quiet", "rules", "host", "progress"] * dry_run
@@ -191,7 +192,7 @@ def _snakemake(
 
 def _wait_for(words: list[str], environment: dict[str, str], errors: TextIO) -> int:
     """Run a command to its end and return its exit code; after Ctrl-C, end what it started."""
-    with subprocess.Popen(words, cwd=project_root(), env=environment, stderr=errors) as child:
+    with subprocess.Popen(words, cwd=paths.output_root(), env=environment, stderr=errors) as child:
         try:
             return child.wait()
         except KeyboardInterrupt:
