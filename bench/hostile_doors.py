@@ -522,9 +522,8 @@ def attempt(case: Case, folder: Path) -> dict[str, Any]:
     child = os.fork()
     if not child:
         os.chdir(folder)
-        out = os.open("said", os.O_CREAT | os.O_RDWR)
-        for number in (1, 2):
-            os.dup2(out, number)
+        for number, name_ in ((1, "said"), (2, "errors")):
+            os.dup2(os.open(name_, os.O_CREAT | os.O_RDWR), number)
         sys.stdin = None
         resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
         resource.setrlimit(resource.RLIMIT_AS, (8 * 2**30, 8 * 2**30))
@@ -539,8 +538,8 @@ def attempt(case: Case, folder: Path) -> dict[str, Any]:
             sys.stderr.flush()
         os._exit(code)
     _, status, usage = os.wait4(child, 0)
-    said = (folder / "said").read_bytes().decode("utf-8", "replace")
-    lines = [line for line in said.splitlines() if not line.startswith("note: ")]
+    said, errors = ((folder / part).read_bytes().decode("utf-8", "replace") for part in ("said", "errors"))
+    lines, said = [line for line in errors.splitlines() if not line.startswith("note: ")], said + errors
     code, faults = os.waitstatus_to_exitcode(status), []
     if code < 0 or code == 99:
         faults.append(f"ended by {code}")

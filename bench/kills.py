@@ -22,7 +22,7 @@ import sys
 import tempfile
 import time
 import zipfile
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -117,8 +117,9 @@ OWN = {
                                 ("out/data.csv",), rows, removed=NEW,
                                 before=f"publish home.csv {ROLES} {RELEASE} --defence round:digits=1 --out o "
                                        "--save kept"),
-    "publish recordings": Command("publish recordings.toml --hide side --defence latent:epochs=2 --out out --save "
-                                  "saved --although-identifying --quiet", ("out",), names, removed=NEW),
+    "publish recordings": Command("publish recordings.toml --task activity --hide side --defence latent:epochs=2 "
+                                  "--out out --save saved --although-identifying --quiet",
+                                  ("out",), names, removed=NEW),
 }  # fmt: skip
 HERE = {"module": "compendium"}
 BUILT = ("build", "figures/quick")
@@ -314,7 +315,9 @@ def leftovers(folder: Path, clean: set[str]) -> list[str]:
     return sorted(name for name in hidden - clean if not any(known in name for known in NO_LEFTOVER))
 
 
-def campaign(name: str, root: Path, each: int, draw: random.Random) -> Iterable[dict[str, Any]]:
+def campaign(
+    name: str, root: Path, each: int, draw: random.Random, signals: Sequence[str] = SIGNALS
+) -> Iterable[dict[str, Any]]:
     """Yield a row for each kill of a command, and one for its last run."""
     command, folder = COMMANDS[name], root / name.replace(" ", "_")
     prepare(name, folder)
@@ -331,7 +334,7 @@ def campaign(name: str, root: Path, each: int, draw: random.Random) -> Iterable[
     fresh(command.ended)
     assert all(each is None or each for each in expected)
     assert expected
-    hows = itertools.cycle(itertools.product(SIGNALS, SCOPES))
+    hows = itertools.cycle(itertools.product(signals, SCOPES))
     for _ in range(each):
         how, scope = next(hows)
         fresh()
@@ -370,15 +373,18 @@ def main() -> None:
     parser.add_argument("--each", type=int, default=11, help="kills of each command")
     parser.add_argument("--seconds", type=float, default=1e9, help="start no further command after this time")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--signals", nargs="+", default=SIGNALS, choices=SIGNALS)
     parser.add_argument("--only", nargs="+", default=list(COMMANDS), choices=list(COMMANDS), help="only these commands")
     parser.add_argument("--out", type=Path, default=RESULTS / "kills.csv")
     given = parser.parse_args()
+    for each in SIGNALS[1:]:  # a shell may start us with signals ignored, and children inherit that
+        signal.signal(signal.Signals[f"SIG{each}"], signal.SIG_DFL)
     began, found = time.monotonic(), []
     for name in given.only:
         if time.monotonic() - began > given.seconds:
             break
         with tempfile.TemporaryDirectory() as root:
-            for row in campaign(name, Path(root), given.each, random.Random(f"{name} {given.seed}")):
+            for row in campaign(name, Path(root), given.each, random.Random(f"{name} {given.seed}"), given.signals):
                 found.append({"load": round(os.getloadavg()[0], 1)} | row)
                 print(found[-1], flush=True)
                 with given.out.open("w", newline="", encoding="utf-8") as file:
