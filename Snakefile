@@ -1,9 +1,18 @@
 # The runs of runs.yaml as a graph. `compendium reproduce` calls this, on this machine or on a cluster (--executor slurm).
 # Each run writes its own status file, also if it fails or has no data, so that the report can follow it.
+import os
+
 from compendium.run.job import plan
 
 PROFILE = config.get("profile", "quick")
 JOBS = plan(PROFILE, config.get("only", []))
+
+
+def places(files):
+    """Return files as this folder sees them: results may be written elsewhere than into a checkout that is read-only."""
+    if os.path.samefile(workflow.basedir, "."):
+        return files
+    return [os.path.join(workflow.basedir, each) for each in files]
 
 
 rule all:
@@ -17,7 +26,7 @@ for job in JOBS:
         name:
             job.name
         input:
-            job.inputs,
+            places(job.inputs),
         output:
             job.status,
         priority: job.priority

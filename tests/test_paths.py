@@ -1,8 +1,10 @@
 """The user's cache, and files that nobody reads half."""
 
 import os
+import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -58,6 +60,53 @@ def test_what_a_killed_process_left_is_removed_at_the_next_start(tmp_path):
     finally:
         running[1].kill()
         running[1].wait()
+
+
+SHARES = """
+import os, time
+import numpy as np
+from joblib import Parallel, delayed
+from sensorprivacy.paths import shared_arrays
+with shared_arrays():
+    work = Parallel(2, return_as="generator")(delayed(np.sum)(np.full(10**6, at)) for at in range(50))
+    next(work)
+    print(os.environ["JOBLIB_TEMP_FOLDER"], flush=True)
+    time.sleep(60)
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="Windows does not say whether a process lives")
+def test_arrays_that_killed_workers_shared_are_removed_by_the_next_one(tmp_path):
+    """Joblib's folders stayed in /dev/shm: 8 MB for each array, if workers are killed with their parent."""
+    environment = {**os.environ, "TMPDIR": str(tmp_path)}
+    environment.pop("JOBLIB_TEMP_FOLDER", None)
+    words = [sys.executable, "-c", SHARES]
+    with subprocess.Popen(words, env=environment, stdout=subprocess.PIPE, text=True, start_new_session=True) as child:
+        folder = child.stdout.readline().strip()
+        os.killpg(child.pid, signal.SIGKILL)
+    assert [path for path in Path(folder).rglob("*") if path.is_file()]
+    code = "from sensorprivacy.paths import shared_arrays\nwith shared_arrays(): pass"
+    subprocess.run([sys.executable, "-c", code], env=environment, check=True)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_is_replaced_at_once(tmp_path, monkeypatch):
+    """`shutil.rmtree` before the new folder had its name left half of the old one if it was interrupted."""
+    old, new = tmp_path / "old", tmp_path / "new"
+    for folder in (old, new):
+        folder.mkdir()
+        (folder / folder.name).touch()
+
+    def interrupted(folder, **_):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr("shutil.rmtree", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            paths.replace_folder(old, new)
+    assert [path.name for path in old.iterdir()] == ["new"]
+    paths.replace_folder(old)
+    assert not old.exists()
 
 
 @pytest.mark.skipif(os.name != "posix", reason="symbolic links")

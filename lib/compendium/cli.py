@@ -139,10 +139,11 @@ def report(what: str, profile: Profile) -> int:
     """
     from compendium.review.verify import document
     from compendium.verdicts import recompute
+    from sensorprivacy.paths import write_atomically
 
     if what != "verdicts":
         path, text = document(what)
-        path.write_text(text, encoding="utf-8", newline="\n")
+        write_atomically(path, lambda part: part.write_text(text, encoding="utf-8", newline="\n"))
         print(path)
         return 0
     differ = recompute.differences(profile)
@@ -186,9 +187,11 @@ def replay(cores: int, runs: Sequence[str], against: str | None, code: str | Non
     then calls their committed results current. With names of runs, only these; * stands for any part.
     """
     from compendium.datasets import store
+    from compendium.run import processes
     from compendium.run import replay as replaying
     from compendium.run.runs import read_runs, select
 
+    processes.guard()
     chosen = [run for run in select(read_runs(), runs, "paper").values() if not run.missing(store.available)]
     options: dict[str, Any] = {"code": code, "cores": cores, "every": every}
     ended = replaying.replay(chosen, against, say=lambda one: click.echo(one.text()), **options)

@@ -1,9 +1,12 @@
 """End a worker with its parent: a killed process cannot end its workers. Without imports that delay the watch."""
 
 import os
+import signal
 import time
 from contextlib import suppress
 from threading import Thread
+
+ENDS = [signal.SIGTERM, *([signal.SIGHUP] if hasattr(signal, "SIGHUP") else [])]  # "end", and a closed terminal
 
 
 def end_with(parent: int) -> None:

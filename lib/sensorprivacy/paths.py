@@ -10,11 +10,12 @@ import secrets
 import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 CACHE_VARIABLE = "SENSORPRIVACY_CACHE"
+_JOBLIB = "JOBLIB_TEMP_FOLDER"
 _LEAST_MB = 20
 _MOST_JSON = 32 * 2**20  # bytes; Python needs about twenty times as much for short values
 
@@ -112,7 +113,7 @@ def listing_digest(digests: Mapping[str, str]) -> str:
 
 
 def part_of(path: Path) -> Path:
-    """Return a hidden name beside a file or folder for a folder with its unfinished content.
+    """Return a hidden name beside a file or folder for its unfinished content.
 
     The name says whose it is: host, process and a random number. What processes of this host have left, because they
     were killed, is removed first.
@@ -146,3 +147,31 @@ def part_folder(path: Path, mode: int = 0o777) -> Iterator[Path]:
         yield part
     finally:
         shutil.rmtree(part, ignore_errors=True)
+
+
+def replace_folder(folder: Path, made: Path | None = None) -> None:
+    """Put a folder that was made beside it in the place of an older one, or only remove that one.
+
+    Nobody ever sees half of either.
+    """
+    with part_folder(folder) as old:
+        with suppress(FileNotFoundError):
+            folder.rename(old / folder.name)
+        if made is not None:
+            made.rename(folder)
+
+
+@contextmanager
+def shared_arrays() -> Iterator[None]:
+    """Keep the arrays that joblib shares with workers in a folder that is removed at the end.
+
+    What a killed process left is removed by the next one. Joblib's own folders would stay.
+    """
+    user = os.getuid() if hasattr(os, "getuid") else ""
+    with ExitStack() as stack:
+        with suppress(OSError):  # without a folder for temporary files, joblib says what it needs
+            if _JOBLIB not in os.environ:
+                place = Path(tempfile.gettempdir(), f"sensorprivacy-{user}")
+                os.environ[_JOBLIB] = str(stack.enter_context(part_folder(place, 0o700)))
+                stack.callback(os.environ.pop, _JOBLIB, None)
+        yield

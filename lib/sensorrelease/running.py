@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from sensorprivacy.parents import ENDS
 from sensorrelease.printing import visible
 
 _NEVER = 1e8  # seconds
@@ -58,16 +59,19 @@ def at_most(seconds: float) -> Iterator[None]:
 
 @contextmanager
 def unwound_by_sigterm() -> Iterator[None]:
-    """Let SIGTERM end a block as an exception does, so that hidden files are removed; the exit code is 143."""
-    if threading.current_thread() is not threading.main_thread() or signal.getsignal(signal.SIGTERM) != signal.SIG_DFL:
-        yield
-        return
+    """Let SIGTERM and SIGHUP end a block as an exception does, so that hidden files are removed.
 
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    The exit codes are 143 and 129. A signal that is ignored, as by ``nohup``, stays so.
+    """
+    in_main = threading.current_thread() is threading.main_thread()
+    ends = [each for each in ENDS if in_main and signal.getsignal(each) == signal.SIG_DFL]
+    for each in ends:
+        signal.signal(each, lambda number, _: sys.exit(128 + number))
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        for each in ends:
+            signal.signal(each, signal.SIG_DFL)
 
 
 @contextmanager

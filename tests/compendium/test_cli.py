@@ -207,6 +207,11 @@ def test_pages_are_written_from_their_sources(root, tmp_path, monkeypatch, capsy
     text = (tmp_path / "README.md").read_text()
     assert "1. **No defence" in text
     assert "old numbers" not in text
+    with monkeypatch.context() as patch:
+        patch.setattr("pathlib.Path.replace", lambda *_: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            main(["report", "readme"])
+    assert (tmp_path / "README.md").read_text() == text
 
 
 @pytest.mark.parametrize("package", ["sensorrelease", "compendium"])

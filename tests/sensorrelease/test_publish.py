@@ -2,6 +2,7 @@
 
 import datetime as dt
 import json
+import signal
 import subprocess
 import sys
 from functools import partial
@@ -395,14 +396,16 @@ def test_rows_without_a_label_or_of_a_user_with_one_row_are_left_out_and_counted
 
 
 @pytest.mark.slow
-def test_sigterm_leaves_no_hidden_folder(file, tmp_path):
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_no_signal_that_unwinds_leaves_a_hidden_folder(file, tmp_path, number):
     """In a process of its own: a worker of the test runner may run tests outside its main thread."""
     code = "import os, signal, time\nfrom sensorrelease.publishing import tables as module\n"
     code += "import sys; module = sys.modules['sensorrelease.publishing.tables']\n"
-    code += "module.write_card = lambda *_, **__: os.kill(os.getpid(), signal.SIGTERM) or time.sleep(60)\n"
+    code += "module.write_card = lambda *_, **__: os.kill(os.getpid(), "
+    code += f"{int(number)}) or time.sleep(60)\n"
     code += "module.publish('home.csv', defence='none', out='out', save='saved', although_identifying=True)"
     ended = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert ended.returncode == 143, ended.stderr
+    assert ended.returncode == 128 + number, ended.stderr
     assert sorted(path.name for path in tmp_path.iterdir()) == ["home.csv", "home.schema.yaml"]
 
 

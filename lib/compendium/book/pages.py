@@ -30,7 +30,7 @@ from compendium.verdicts.quotes import cell, quoted, row_in
 from compendium.verdicts.replication import headline_table, tally_apart
 from compendium.verdicts.verdicts import read_verdicts
 from compendium.verdicts.words import BASES, HEADLINE, VERDICTS
-from sensorprivacy.paths import part_folder
+from sensorprivacy.paths import part_folder, replace_folder
 
 MARK = ".made-by-sensorprivacy"
 _PLACE = re.compile(r"(<!-- findings[^>]*-->\n).*?(<!-- end of findings -->)", re.DOTALL)
@@ -61,8 +61,7 @@ def in_place_of(folder: Path) -> Iterator[Path]:
     with part_folder(folder) as part:
         write(part / MARK, "Made by `make book` or `make reproduce`, which put new pages in the place of these.\n")
         yield part
-        shutil.rmtree(folder, ignore_errors=True)
-        part.rename(folder)
+        replace_folder(folder, part)
 
 
 class Numbers:

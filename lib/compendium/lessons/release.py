@@ -65,7 +65,7 @@ def make_course(out: Path, notice: Callable[[str], object] = lambda _: None) -> 
             shown = source.relative_to(out).as_posix()
             notice(f"{shown} is changed and stays; the student version follows it. To get the lesson again, delete it.")
         else:
-            shutil.copyfile(lesson, source)
+            write_atomically(source, partial(shutil.copyfile, lesson))
             written[lesson.stem] = digest_of(source)
             write_atomically(out / WRITTEN, lambda path: path.write_text(json.dumps(written), encoding="utf-8"))
         checks = lesson.parent / "checks"  # nbgrader copies what lies beside a source to its student version

@@ -22,7 +22,7 @@ from compendium.show.tables import page
 from compendium.verdicts.replication import counts, summary_line
 from compendium.verdicts.verdicts import read_verdicts
 from sensorprivacy import __version__
-from sensorprivacy.paths import part_folder
+from sensorprivacy.paths import part_folder, replace_folder
 
 CODE, TEXT = "MIT", "CC-BY-4.0"
 _LICENCES = {CODE: "of code and settings", TEXT: "of text, figures and tables"}
@@ -66,8 +66,8 @@ def write_pack(folder: Path | None = None) -> Path:
         for name, text in texts.items():
             (part / name).write_text(text, encoding="utf-8")
         _crate(part, listed, texts)
-        shutil.rmtree(folder, ignore_errors=True)
-        return part.rename(folder)
+        replace_folder(folder, part)
+    return folder
 
 
 def write_archive(folder: Path | None = None) -> Path:

@@ -9,7 +9,7 @@ import sys
 from importlib.util import find_spec
 from pathlib import Path
 
-from compendium.paths import build_dir, project_root
+from compendium.paths import build_dir, output_root, project_root
 from compendium.run.states import in_checkout, log_file
 
 # Several runs share the cores: threads that wait in a loop would take them from each other.
@@ -66,7 +66,7 @@ def left_jobs() -> list[str]:
     # A job's number, Snakemake's comment with the run's name, and the folder that it works in.
     asked = subprocess.run([squeue, "--noheader", "--format=%i|%k|%Z"], capture_output=True, text=True)
     answer = asked.stdout if asked.returncode == 0 else ""
-    return re.findall(rf"^\s*(\S+)\|rule_[^|\n]*\|{re.escape(str(project_root()))}$", answer, re.MULTILINE)
+    return re.findall(rf"^\s*(\S+)\|rule_[^|\n]*\|{re.escape(str(output_root()))}$", answer, re.MULTILINE)
 
 
 def variables() -> dict[str, str]:
@@ -118,7 +118,7 @@ def _reported(run: str, profile: str) -> tuple[str | None, str]:
         return None, ""
     message, rest = found[-1]
     noted = re.search(r"^    log: (.+) \(check log file", rest, re.MULTILINE)
-    beside = project_root() / noted[1] if noted else path
+    beside = output_root() / noted[1] if noted else path
     more = in_checkout(beside if beside.is_file() and beside.is_relative_to(project_root()) else path)
     if job := _JOB.search(message):
         return f"Slurm reports {job[2]} for job {job[1]}", more

@@ -18,6 +18,8 @@ from pathlib import Path
 import filelock
 import psutil  # type: ignore[import-untyped]
 
+from sensorprivacy.parents import ENDS
+
 LIFELINE = "SENSORPRIVACY_LIFELINE"  # environment variable: the lock file that descendants watch
 # Exit codes that shells report.
 TERMINATED, INTERRUPTED = 128 + signal.SIGTERM, 128 + signal.SIGINT
@@ -49,11 +51,13 @@ def lifeline(folder: Path) -> Iterator[None]:
 
 
 def guard() -> None:
-    """Make this process end its children when it gets SIGTERM, or when the process above it ends.
+    """Make this process end its children when it gets SIGTERM or SIGHUP, or when the process above it ends.
 
     Above it is the process that holds the lifeline, or the ``make`` that started it.
     """
-    signal.signal(signal.SIGTERM, lambda *_: _end())
+    for each in ENDS:
+        if signal.getsignal(each) == signal.SIG_DFL:  # nohup ignores SIGHUP
+            signal.signal(each, lambda *_: _end())
     end_with_make()
     if path := os.environ.get(LIFELINE):
         threading.Thread(target=_watch, args=(path,), daemon=True).start()
@@ -82,13 +86,23 @@ def end_children(patience: float = 0) -> None:
     patience : float, default=0
         Seconds to wait for them to end by themselves, before they get SIGTERM. After one more second, they are killed.
     """
-    children = psutil.Process().children(recursive=True)
+    children = [each for each in psutil.Process().children(recursive=True) if not _removes_leftovers(each)]
     _, alive = psutil.wait_procs(children, timeout=patience)
     for end in (psutil.Process.terminate, psutil.Process.kill):
         for child in alive:
             with suppress(psutil.NoSuchProcess):
                 end(child)
         _, alive = psutil.wait_procs(alive, timeout=1)
+
+
+def _removes_leftovers(process: "psutil.Process") -> bool:
+    """Return whether a process removes what workers leave, such as shared memory, and then ends by itself."""
+    import psutil
+
+    try:
+        return any("resource_tracker" in word for word in process.cmdline())
+    except psutil.Error:
+        return False
 
 
 def _watch(path: str) -> None:

@@ -12,7 +12,6 @@ import os
 import platform
 import re
 import sys
-import tempfile
 import time
 from collections.abc import Mapping
 from dataclasses import replace
@@ -31,7 +30,7 @@ from compendium.show import captions, figures, tables
 from compendium.verdicts import cells
 from compendium.verdicts.replication import headline, tally
 from compendium.verdicts.verdicts import in_paper_order
-from sensorprivacy.paths import check_writable
+from sensorprivacy.paths import check_writable, part_folder
 
 DRAWN = "drawn"
 
@@ -308,7 +307,7 @@ def _replace_files(folder: Path, content: Mapping[str, bytes]) -> None:
     """Write all files to a hidden folder, then move them: a full disk is noticed before any old file changes."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=folder, prefix=".part-") as hidden:
+        with part_folder(folder / "files") as hidden:
             for name, data in content.items():
                 for place in (Path(hidden, name), folder / name):
                     place.parent.mkdir(exist_ok=True)

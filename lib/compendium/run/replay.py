@@ -24,7 +24,7 @@ from typing import Any
 
 from compendium import paths
 from compendium.paths import build_dir, digest_of, figures_dir, project_root
-from compendium.run import replayed
+from compendium.run import processes, replayed
 from compendium.run.committed import reaches, read_joins, read_record, versions
 from compendium.run.definitions import NOTEBOOK, Code, code_of, forget
 from compendium.run.parameters import read_parameters
@@ -140,7 +140,12 @@ def replay(
         return outcome
 
     with ThreadPoolExecutor(cores) as pool:
-        return list(pool.map(one, runs))
+        try:
+            return list(pool.map(one, runs))
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            processes.end_children()
+            raise
 
 
 def _compared(run: Run, today: Side, old: Side | None, every: bool) -> tuple[str, str, dict[str, str], float]:

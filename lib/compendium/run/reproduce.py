@@ -14,7 +14,7 @@ import filelock
 from compendium import paths
 from compendium.datasets import store
 from compendium.datasets.errors import CorruptDataError, DataUnavailableError
-from compendium.paths import build_dir, figures_dir, project_root
+from compendium.paths import build_dir, figures_dir, output_root, project_root
 from compendium.run import processes, states
 from compendium.run.cluster import left_jobs, variables, why, words_for
 from compendium.run.job import hindered, planned
@@ -172,6 +172,7 @@ def _snakemake(
     words = [sys.executable, "-m", processes.__name__, "snakemake", *places, "--keep-going"]
     # Without --keep-incomplete, a Snakemake that outlives kill -9 deletes the status that a later one has written.
     words += ["--rerun-incomplete", "--keep-incomplete", "--nolock", "--scheduler", "greedy"]
+    words += ["--snakefile", str(project_root() / "Snakefile")]
     words += ["--config", f"profile={profile}", f"only={json.dumps(only)}"]
     words += ["--forcerun", *again] if again else []
     words += ["--dry-run", "--quiet", "rules", "host", "progress"] * dry_run
@@ -179,7 +180,7 @@ def _snakemake(
     sys.stdout.flush()
     with log.open("a", encoding="utf-8") as stream:
         words += ["--", *(states.in_checkout(states.status_file(name, profile)) for name in names)]
-        with subprocess.Popen(words, cwd=project_root(), env=variables(), stderr=stream) as child:
+        with subprocess.Popen(words, cwd=output_root(), env=variables(), stderr=stream) as child:
             try:
                 code = child.wait()
             except KeyboardInterrupt:

@@ -12,6 +12,7 @@ from sensorprivacy.data import check_frame, draw_rows
 from sensorprivacy.game.wilson import wilson
 
 _CELLS = 20_000_000  # distances in memory at once: 160 MB
+_AT_ONCE = 50  # rows whose distances are computed at a time
 _TIE = 1e-9  # distances closer than this are equal
 _FIRST = 1e6  # larger than any distance over noisy columns
 _TICKS = {"s": 1, "ms": 1_000, "us": 1_000_000, "ns": 1_000_000_000}  # in a second, by a timestamp's unit
@@ -170,7 +171,7 @@ def link(
         these = places[start : start + step]
         distances = _distances(known, seen, these)
         if classes is not None:
-            distances += _FIRST * (classes[1][these, None] != classes[0][None, :])
+            np.add(distances, _FIRST, out=distances, where=classes[1][these, None] != classes[0][None, :])
         nearest = distances.min(axis=1)
         tied = distances <= nearest[:, None] + _TIE
         hits += float((tied[np.arange(len(these)), these] / tied.sum(axis=1)).sum())
@@ -311,8 +312,10 @@ def _classes(original: pd.DataFrame, published: pd.DataFrame, names: Sequence[Ha
 
 def _distances(known: Encoded, seen: Encoded, rows: np.ndarray) -> np.ndarray:
     total = np.zeros((len(rows), len(known[0])))
-    if known[0].shape[1]:
-        total += cdist(seen[0][rows], known[0], "cityblock")
-    if known[1].shape[1]:
-        total += cdist(seen[1][rows], known[1], "hamming") * known[1].shape[1]
+    for at in range(0, len(rows), _AT_ONCE):  # the distances of a chunk are large: no second array of this size is made
+        these = rows[at : at + _AT_ONCE]
+        if known[0].shape[1]:
+            total[at : at + _AT_ONCE] += cdist(seen[0][these], known[0], "cityblock")
+        if known[1].shape[1]:
+            total[at : at + _AT_ONCE] += cdist(seen[1][these], known[1], "hamming") * known[1].shape[1]
     return total

@@ -1,12 +1,14 @@
 """Write a schema as YAML that a person can read and change, and read it."""
 
 import datetime as dt
+import shutil
 from pathlib import Path
 from typing import Any
 
 import yaml
 from pydantic import ValidationError
 
+from sensorprivacy.paths import write_atomically
 from sensorrelease.schema.model import Schema
 
 _HEAD = """\
@@ -84,16 +86,21 @@ def save(schema: Schema, path: str | Path) -> None:
     for key, value in keys.items():
         comment = _COMMENTS.get(key)
         parts.append((f"\n# {comment}\n" if comment else "") + _dump({key: value}))
-    file.write_text("".join(parts), encoding="utf-8")
+    write_atomically(file, lambda part: part.write_text("".join(parts), encoding="utf-8"))
 
 
 def confirm(path: str | Path, today: dt.date) -> Schema:
     """Write into a schema that a person confirmed it, and return it. Comments and all other lines stay."""
-    file, schema = Path(path), load(path).confirm(today)
+    file, schema = Path(path).resolve(), load(path).confirm(today)
     old = ("confirmed:", "digest:", _CONFIRMED)
     lines = [line for line in file.read_text(encoding="utf-8-sig").splitlines() if not line.startswith(old)]
     lines += [_CONFIRMED, f"confirmed: {today}", f"digest: {schema.digest}", ""]
-    file.write_text("\n".join(lines), encoding="utf-8")
+
+    def write(part: Path) -> None:
+        part.write_text("\n".join(lines), encoding="utf-8")
+        shutil.copymode(file, part)
+
+    write_atomically(file, write)
     return schema
 
 

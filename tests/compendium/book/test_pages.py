@@ -377,6 +377,26 @@ def new_picture():
     return nbformat.v4.new_output("display_data", data={"image/png": "aGVsbG8=", "text/plain": "<Figure>"})
 
 
+def test_a_folder_whose_removal_was_interrupted_is_still_ours(tmp_path, monkeypatch):
+    """The mark was removed with the first files, and no later build replaced the others."""
+    folder = tmp_path / "html"
+    with in_place_of(folder) as part:
+        write(part / "index.html", "an earlier build")
+
+    def interrupted(path, **_):
+        for file in (path / ".made-by-sensorprivacy", *path.rglob(".made-by-sensorprivacy")):
+            file.unlink(missing_ok=True)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr("shutil.rmtree", interrupted)
+        with pytest.raises(KeyboardInterrupt), in_place_of(folder):
+            pass
+    with in_place_of(folder):
+        pass
+    assert [path.name for path in folder.iterdir()] == [".made-by-sensorprivacy"]
+
+
 def test_a_guide_written_later_joins_the_list(tmp_path):
     (tmp_path / "index.md").write_text("# Guides")
     (tmp_path / "own.md").write_text("# Protect your table")

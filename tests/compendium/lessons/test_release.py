@@ -1,5 +1,7 @@
 """The course folder: student versions for handing out, and what must survive when they are made again."""
 
+from pathlib import Path
+
 import nbformat
 import pytest
 
@@ -57,6 +59,22 @@ def test_nbgrader_makes_a_course_folder(lesson, tmp_path):
 
 def change(path, old, new):
     path.write_text(path.read_text(encoding="utf-8").replace(old, new), encoding="utf-8")
+
+
+def test_a_lesson_that_was_copied_in_half_is_copied_again(lesson, tmp_path, monkeypatch):
+    """A killed copy looked as if a teacher had changed it, and stayed for ever."""
+    source = tmp_path / "course" / "source" / "60_short" / "60_short.ipynb"
+
+    def half(origin, to):
+        Path(to).write_text(Path(origin).read_text(encoding="utf-8")[:100], encoding="utf-8")
+        if Path(origin) == lesson:
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr("shutil.copyfile", half)
+        with pytest.raises(KeyboardInterrupt):
+            release.make_course(tmp_path / "course")
+    assert not source.exists()
 
 
 @pytest.mark.slow

@@ -51,6 +51,35 @@ end_children()"""
     wait_for(lambda: all(map(ended, descendants)), seconds=10)  # they would sleep for 60
 
 
+def test_what_removes_leftovers_of_workers_ends_by_itself(tmp_path):
+    """A tracker of joblib that was killed left shared memory behind."""
+    tracker = tmp_path / "resource_tracker.py"
+    tracker.write_text("import sys; sys.stdin.read(); open('cleaned', 'w').close()")
+    parent = f"""
+import subprocess, sys
+from compendium.run.processes import end_children
+subprocess.Popen([sys.executable, {str(tracker)!r}], stdin=subprocess.PIPE)
+end_children()"""
+    subprocess.run([sys.executable, "-c", parent], cwd=tmp_path, check=True, timeout=60)
+    wait_for((tmp_path / "cleaned").exists, seconds=20)
+
+
+@pytest.mark.parametrize("ignored", [False, True])
+def test_a_closed_terminal_ends_the_descendants_but_not_under_nohup(tmp_path, ignored):
+    (tmp_path / "sleeper.py").write_text(f"{SLEEP}; time.sleep(60)")
+    words = [sys.executable, "-m", "compendium.run.processes", "sleeper"]
+    words = ["nohup", *words] if ignored else words
+    with subprocess.Popen(words, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as child:
+        child.stdout.readline()
+        descendants = psutil.Process(child.pid).children(recursive=True)
+        child.send_signal(signal.SIGHUP)
+        time.sleep(1)
+        assert (child.poll() is None) == ignored
+        child.terminate()
+        assert child.wait(10) == TERMINATED
+    wait_for(lambda: all(map(ended, descendants)), seconds=10)
+
+
 def test_a_guarded_process_ends_with_the_holder_of_the_lifeline(tmp_path):
     (tmp_path / "sleeper.py").write_text(f"{SLEEP}; time.sleep(60)")
     words = [sys.executable, "-m", "compendium.run.processes", "sleeper"]

@@ -2,11 +2,15 @@
 
 import ast
 import json
+import os
 import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 
+import nbformat
+import psutil
 import pytest
 
 from compendium.paths import figures_dir
@@ -17,11 +21,29 @@ from compendium.run.runs import read_runs
 
 RUN = "20_threeway_example"
 SHORT = 3  # minutes
+LIB = Path(replay.__file__).parents[2]
 
 
 def test_every_long_run_of_the_paper_profile_has_settings_for_replay():
     runs = read_runs().values()
     assert [run.name for run in runs if run.minutes.get("paper", 0) > SHORT and not run.replay] == []
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals")
+def test_the_process_of_a_replay_ends_with_its_parent(tmp_path):
+    cell = nbformat.v4.new_code_cell("import time; open('begun', 'w').close(); time.sleep(600)")
+    nbformat.write(nbformat.v4.new_notebook(cells=[cell]), tmp_path / "a.ipynb")
+    job = {"notebook": str(tmp_path / "a.ipynb"), "lib": str(LIB), "name": "a", "seed": 0, "values": {}, "ran": "r"}
+    script = [sys.executable, "-P", replayed.__file__, json.dumps(job)]
+    parent = f"import subprocess, time; print(subprocess.Popen({script!r}).pid, flush=True); time.sleep(600)"
+    environment = {**os.environ, "PYTHONPATH": str(LIB)}
+    with subprocess.Popen([sys.executable, "-c", parent], cwd=tmp_path, env=environment, stdout=subprocess.PIPE) as one:
+        child = psutil.Process(int(one.stdout.readline()))
+        while not (tmp_path / "begun").exists():
+            assert child.is_running()
+            time.sleep(0.1)
+        one.kill()
+    child.wait(10)
 
 
 def test_the_settings_keep_the_switches_of_the_paper_profile():

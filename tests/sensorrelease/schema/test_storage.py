@@ -1,6 +1,7 @@
 """A schema is YAML that a person reads: all labels are texts, and comments stay."""
 
 import datetime as dt
+from pathlib import Path
 
 import pytest
 
@@ -35,6 +36,31 @@ def test_confirming_keeps_the_comments_and_any_change_ends_it(written):
     assert load(file).is_confirmed
     file.write_text(text.replace("maximum: 9.0", "maximum: 99"))
     assert not load(file).is_confirmed
+
+
+@pytest.mark.parametrize("linked", [False, True])
+def test_a_schema_that_cannot_be_written_whole_stays_as_it_was(written, monkeypatch, linked):
+    """A disk that was full while a schema was confirmed left half of what a person had written."""
+    _, file = written
+    file.chmod(0o600)
+    if linked:
+        (file.parent / "link.yaml").symlink_to(file)
+    before, write = file.read_text(), Path.write_text
+
+    def half(path, text, **how):
+        write(path, text[: len(text) // 2], **how)
+        raise OSError(28, "No space left on device")
+
+    for call in (lambda path: confirm(path, dt.date(2026, 11, 27)), lambda path: save(written[0], path)):
+        with monkeypatch.context() as patch:
+            patch.setattr(Path, "write_text", half)
+            with pytest.raises(OSError, match="No space"):
+                call(file)
+        assert file.read_text() == before
+    assert confirm(file.parent / "link.yaml" if linked else file, dt.date(2026, 11, 27)).is_confirmed
+    assert file.stat().st_mode & 0o777 == 0o600
+    assert "digest:" in file.read_text()
+    assert len(list(file.parent.iterdir())) == 1 + linked
 
 
 @pytest.mark.parametrize(
