@@ -24,8 +24,8 @@ from sensorrelease.publishing.writing import check_new, check_targets
 from sensorrelease.recordings import is_recorded, located
 from sensorrelease.running import plain_notices
 from sensorrelease.schema.coarse import title
-from sensorrelease.schema.draft import describe
 from sensorrelease.schema.gate import withholding
+from sensorrelease.schema.storage import describe
 from sensorrelease.stability import repeat_selection
 from sensorrelease.tables import own_problem
 

@@ -4,8 +4,8 @@ import datetime as dt
 from pathlib import Path
 from typing import Any
 
-from sensorrelease.schema.draft import describe, draft
-from sensorrelease.schema.storage import confirm, save
+from sensorrelease.schema.draft import draft
+from sensorrelease.schema.storage import confirm, describe, save
 
 ENDING = ".schema.yaml"
 

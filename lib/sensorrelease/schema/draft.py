@@ -345,16 +345,3 @@ def _check_task(task: Field, called: str, plan: _Plan) -> None:
     found = judge_values(plan.sample[task.name], plan.users, None) if task.type == "string" else None
     if found is not None and not found.soft:
         raise ValueError(f"{called}: the task column {task.name!r} must not leave: {found.reason}: {_ADVICE}")
-
-
-def describe(schema: Schema) -> str:
-    """Return one table of a schema in words: column, kind, unit, range or levels, proposal and why."""
-    rows = [["column", "leaves as", "kind", "role", "range or levels; why"]]
-    for known in schema.fields:
-        limits = known.constraints
-        span = f"{limits.minimum:g} to {limits.maximum:g} in steps of {known.step:g}" if known.step else ""
-        kind = known.type + (f" in {known.unit}" if known.unit else "")
-        title = known.title if known.leaves else "-"
-        rows.append([known.name[:40], title, kind, known.role, "; ".join(filter(None, [span, known.why]))])
-    widths = [max(len(row[at]) for row in rows) for at in range(4)] + [0]
-    return "\n".join("  ".join(map(str.ljust, row, widths)) for row in rows)

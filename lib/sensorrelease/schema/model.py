@@ -6,14 +6,14 @@ with a role for each column besides.
 
 import datetime as dt
 import hashlib
-import math
-import re
 import unicodedata
 from collections import Counter
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, model_validator
 from pydantic import Field as Key
+from pydantic import model_validator
+
+from sensorrelease.schema.parts import Constraints, Dialect, Number, Part, Recordings
 
 Role = Literal["task", "user", "recording", "time", "private", "feature", "withheld"]
 Type = Literal["number", "integer", "boolean", "string", "datetime", "date", "time"]
@@ -23,7 +23,6 @@ MOMENTS = ("datetime", "date", "time")
 OTHER = "other"  # the level that rare levels become
 UNITS = {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}  # of times as numbers, in a second
 FILE, RUN = "_file", "_run"  # columns that are added to recordings: number of the file, and of the recording
-_EMPTY = ("", "null", "~")  # values of a key that says nothing
 
 
 def fold(text: str) -> str:
@@ -40,73 +39,7 @@ def fold(text: str) -> str:
     return " ".join(unicodedata.normalize("NFKC", plain.casefold()).split())
 
 
-def _finite(number: float) -> float:
-    if not math.isfinite(number):
-        raise ValueError("give a finite number")
-    return number
-
-
-Number = Annotated[float, AfterValidator(_finite)]
-
-
-class _Part(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    @model_validator(mode="before")
-    @classmethod
-    def _without_empty_keys(cls, keys: Any) -> Any:
-        if not isinstance(keys, dict):
-            return keys
-        return {str(key): value for key, value in keys.items() if not (isinstance(value, str) and value in _EMPTY)}
-
-
-class Dialect(_Part):
-    """How the rows of a CSV file or a sheet are written.
-
-    Attributes
-    ----------
-    delimiter, quoteChar, doubleQuote
-        As in a Frictionless CSV dialect. ``quoteChar: none`` if no cell is quoted.
-    headerRows : list of int
-        Rows of the header, counted from 1. The lines before them are skipped. With several, the names in a column are
-        joined by spaces.
-    commentRows : list of int
-        Further rows that hold no record, such as units below the header.
-    commentChar : str or None
-        Sign at the beginning of lines that are skipped.
-    trailingDelimiter : bool
-        Whether each row, or the header alone, ends with a delimiter.
-    sheet : str or None
-        Name of the sheet; by default the first visible one.
-    """
-
-    delimiter: str = Key(default=",", min_length=1, max_length=1)
-    quoteChar: str = '"'
-    doubleQuote: bool = True
-    headerRows: list[Annotated[int, Key(ge=1)]] = [1]
-    commentRows: list[Annotated[int, Key(ge=1)]] = []
-    commentChar: str | None = None
-    trailingDelimiter: bool = False
-    sheet: str | None = None
-
-
-class Constraints(_Part):
-    """What a column can hold. Other cells do not conform.
-
-    Attributes
-    ----------
-    minimum, maximum : float or None
-        Range of numbers.
-    enum : list of str or None
-        Levels of a text.
-    """
-
-    minimum: Number | None = None
-    maximum: Number | None = None
-    enum: list[str] | None = Key(default=None, min_length=1, max_length=10_000)
-
-
-class Field(_Part):
+class Field(Part):
     """One column of the file.
 
     Attributes
@@ -201,49 +134,7 @@ class Field(_Part):
         return self.type in NUMBERS
 
 
-class Recordings(_Part):
-    """How a folder is read as recordings: rows of one user, task and recording that follow each other.
-
-    Attributes
-    ----------
-    files : str
-        Pattern of the files below the folder; * is any text.
-    names : str or None
-        Labels in the names of the files, such as ``{activity}_{person}_{session}.csv``; with /, of their folders. Each
-        label is a field. Files without a recording among the labels and columns are one recording each.
-    rate : float
-        Samples per second. Times with another rate are an error.
-    gap : float or None
-        Seconds without a sample that do not matter; by default one and a half steps.
-    gaps : str
-        Whether a longer gap is an ``error``, or the ``end`` of a recording, which is counted.
-    people : str or None
-        A CSV file in the folder with a row for each user and private attributes.
-    """
-
-    files: str
-    names: str | None = None
-    rate: Annotated[Number, Key(gt=0)]
-    gap: Annotated[Number, Key(gt=0)] | None = None
-    gaps: Literal["error", "end"] = "error"
-    people: str | None = None
-
-    @property
-    def labels(self) -> list[str]:
-        """The fields that are in the names of the files."""
-        return re.findall(r"\{([^{}]*)\}", self.names or "")
-
-    @model_validator(mode="after")
-    def _check(self) -> "Recordings":
-        for path in filter(None, (self.files, self.people)):
-            if path.startswith("/") or ".." in path.split("/") or "\0" in path:
-                raise ValueError(f"{path!r} leads out of the folder: give a path in it, such as *.csv")
-        if len(set(self.labels)) < len(self.labels) or not all(map(str.isidentifier, self.labels)):
-            raise ValueError("names needs each label once, in braces, such as {activity}_{person}.csv")
-        return self
-
-
-class Schema(_Part):
+class Schema(Part):
     """A table of your own: how it is read, and what of it may leave.
 
     Attributes
@@ -277,7 +168,7 @@ class Schema(_Part):
     encoding: str = "utf-8"
     compression: Literal["gz", "bz2", "xz"] | None = None
     dialect: Dialect = Dialect()
-    missingValues: list[str] = [""]
+    missingValues: list[str] = [""]  # noqa: RUF012 (pydantic copies it)
     fields: list[Field]
     recordings: Recordings | None = None
 

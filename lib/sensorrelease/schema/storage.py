@@ -97,6 +97,19 @@ def confirm(path: str | Path, today: dt.date) -> Schema:
     return schema
 
 
+def describe(schema: Schema) -> str:
+    """Return one table of a schema in words: column, kind, unit, range or levels, proposal and why."""
+    rows = [["column", "leaves as", "kind", "role", "range or levels; why"]]
+    for known in schema.fields:
+        limits = known.constraints
+        span = f"{limits.minimum:g} to {limits.maximum:g} in steps of {known.step:g}" if known.step else ""
+        kind = known.type + (f" in {known.unit}" if known.unit else "")
+        title = known.title if known.leaves else "-"
+        rows.append([known.name[:40], title, kind, known.role, "; ".join(filter(None, [span, known.why]))])
+    widths = [max(len(row[at]) for row in rows) for at in range(4)] + [0]
+    return "\n".join("  ".join(map(str.ljust, row, widths)) for row in rows)
+
+
 class _Loader(yaml.BaseLoader):
     """Read a key that stands twice as a mistake."""
 
