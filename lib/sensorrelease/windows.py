@@ -283,9 +283,10 @@ def own_game(
     UserWarning
         If nobody has two recordings of one activity.
     """
-    roles = {"task": task, "user": user, "recording": recording}
+    roles: dict[str, Any] = {"task": task, "user": user, "recording": recording}
     own = read_recordings(source, schema, **roles)
-    task, asked = own.gate.task, {"file": str(source), **({"schema": str(schema)} if schema else {})}
+    task = own.gate.task
+    asked: dict[str, Any] = {"file": str(source), **({"schema": str(schema)} if schema else {})}
     asked |= {name: value for name, value in {**roles, "hide": hide}.items() if value}
     asked |= {} if own.schema.is_confirmed else {"accept_draft": True}
     hide = own.hidden(hide)
