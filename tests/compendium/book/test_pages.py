@@ -270,7 +270,10 @@ def test_a_run_shows_its_own_parameters_below_the_defaults(tmp_path):
     new, run = nbformat.v4, read_runs()["10_reidentification_game-smartwatch"]
     given = new.new_code_cell('# Parameters\ndataset = "smartwatch"', metadata={"tags": ["injected-parameters"]})
     notebook = new.new_notebook(cells=[new.new_markdown_cell("# The game"), given])
-    made = notebooks._with_notes(run, notebook, "Executed.", {})
+    link = new.new_markdown_cell("[The attack](31_reidentification_attack.ipynb)")
+    notebook.cells.append(link)
+    made = notebooks._with_notes(run, notebook, "Executed.", {"31_reidentification_attack": "31-a"})
+    assert made.cells[2].source == "[The attack](31-a)"
     assert made.cells[0].source == "# The game (smartwatch)\n\nExecuted.\n"
     assert made.cells[1].source == '# the values of this run\ndataset = "smartwatch"'
 

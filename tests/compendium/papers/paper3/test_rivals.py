@@ -4,12 +4,16 @@ import pandas as pd
 import pytest
 
 from compendium.papers.paper3.rivals import (
+    Repeats,
     compared_over_trainings,
     needed,
+    repeat,
     search_rival,
+    train_rivals,
     with_and_without_layer,
     with_rivals,
 )
+from compendium.papers.paper3.tuning import choose_shift, repeat_over_seeds, spread_over_seeds
 from sensorprivacy.data import Windows
 from sensorprivacy.latent import InferenceModels, Settings, inference_table, networks
 from sensorprivacy.latent.networks import Sizes
@@ -71,6 +75,38 @@ def test_ours_and_the_rivals_are_compared_over_trainings(study: Study, monkeypat
     assert found["mean shift"].private[0].mean() == pytest.approx(alone["private_after"])
     one = compared_over_trainings(read_all(made[:1]), "mean shift", study.test.subject.to_numpy())
     assert one["private_low"].isna().all()
+
+
+@pytest.mark.slow
+def test_repeating_gives_the_tables_that_the_parts_give(
+    study: Study, models: InferenceModels, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Notebook 30 made them in four cells; the order of the trainings must not matter."""
+    monkeypatch.setitem(networks.GENERAL, 256, Sizes((16,), 2))
+    asked = {"hides": [2.0], "changes": [1.0], "search_epochs": 1, "search_every": 2, "seed": 0}
+    fair = train_rivals(asked | {"rival_epochs": 1, "general_epochs": 1}, study, models)
+    shift, how = {"scales": [1.0, 1.5], "redraws": [0]}, {"trainings": 2, "thinned": 2, "epochs": 1}
+    judged, _ = choose_shift(study.anonymizer(models), study.validation, **shift)
+    assert repeat(study, [0], fair, judged, modify="deterministic", **shift, **how) == Repeats(study)
+    several = repeat(study, [0, 1, 2], fair, judged, modify="deterministic", **shift, **how)
+
+    again = repeat_over_seeds(study, [0, 1, 2], modify="deterministic", **shift)
+    found = read_all(with_rivals(study, [0, 1], modify="deterministic", **shift, **fair.budget))
+    layer = read_all(with_and_without_layer(study, [0, 1], thinned=2, epochs=1))
+    people = study.test.subject.to_numpy()
+    expected = {
+        "seeds": again,
+        "seeds-spread": spread_over_seeds(again),
+        "rivals": compared_over_trainings(found, "mean shift", people),
+        "layer": compared_over_trainings(layer, "with the term", people),
+    }
+    assert list(several.tables) == list(expected)
+    for name, table in expected.items():
+        pd.testing.assert_frame_equal(several.tables[name], table)
+    assert set(several.tables["rivals"]["trainings"]) == {2}
+    assert several.needs.startswith("mean shift hides most")
+    assert "general VAE hides most" in several.needs
+    assert several.statements() == {}  # the paper treats no such set
 
 
 @pytest.mark.slow
