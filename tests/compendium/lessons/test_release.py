@@ -1,5 +1,6 @@
 """The course folder: student versions for handing out, and what must survive when they are made again."""
 
+import os
 from pathlib import Path
 
 import nbformat
@@ -35,6 +36,7 @@ def lesson(tmp_path, monkeypatch):
     (tmp_path / "checks" / "short.py").write_text("ANSWER = 1\n")
     nbformat.write(notebook, path)
     monkeypatch.setattr(release, "lessons", lambda: [path])
+    monkeypatch.setenv("PATH", os.environ["PATH"])  # `make_course` adds to it; other tests do not see that
     return path
 
 
