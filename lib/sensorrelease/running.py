@@ -95,5 +95,6 @@ def plain_notices() -> Iterator[None]:
 
     with warnings.catch_warnings():
         warnings.filterwarnings("always", category=UserWarning)
+        warnings.filterwarnings("ignore", "DataFrame is highly fragmented")  # a wide table is no fault of its user
         warnings.showwarning = show
         yield

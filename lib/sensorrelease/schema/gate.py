@@ -194,13 +194,12 @@ class Gate:
 
     def leaving(self, cells: pd.DataFrame) -> pd.DataFrame:
         """Return cells as they are written: quoted, without anything that a frame carries besides."""
-        found = pd.DataFrame(index=cells.index)
-        for name in self.texts:
-            if name in cells:
-                cells = cells.assign(**{name: cells[name].map(_quoted(self.levels[name])).astype(object)})
-        for title_of, column in cells.items():
-            found[plain(str(title_of))] = column.to_numpy()
-        return found
+        found = {}
+        for name, column in cells.items():
+            if name in self.texts:
+                column = column.map(_quoted(self.levels[str(name)])).astype(object)
+            found[plain(str(name))] = column.to_numpy()
+        return pd.DataFrame(found, index=cells.index)
 
     def stated(self, whence: str, names: Collection[str]) -> dict[str, Any]:
         """Return what a data card states of the schema, and of the ranges of published columns."""

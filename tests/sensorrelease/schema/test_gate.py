@@ -124,3 +124,11 @@ def test_texts_without_levels_and_identifiers_leave_only_although(frame):
     assert set(released(frame, schema().model_copy(update={"fields": fields}))["note"]) == set(frame["note"])
     assert "note" not in released(frame, withholding(schema(), ["mode"]))
     assert "mode" not in released(frame, withholding(schema(), ["mode"]))
+
+
+def test_a_wide_release_is_made_at_once(recwarn):
+    number = {"type": "number", "role": "feature", "constraints": {"minimum": 0, "maximum": 9}, "step": 1}
+    declared = Schema(fields=[{"name": f"c{at}", **number} for at in range(300)], k=1)
+    frame = pd.DataFrame({f"c{at}": [1.0, 2.0] for at in range(300)})
+    assert released(frame, declared).shape == (2, 300)
+    assert not recwarn.list
