@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 import filelock
 
 from sensorprivacy.parents import ENDS
+from sensorprivacy.paths import temporary_files
 
 if TYPE_CHECKING:
     import psutil  # type: ignore[import-untyped]
@@ -44,7 +45,7 @@ def lifeline(folder: Path) -> Iterator[None]:
         path.unlink(missing_ok=True)
     time.sleep(4 * _SECONDS if stale else 0)
     own = folder / f"lifeline-{os.getpid()}.lock"
-    with filelock.FileLock(own):
+    with filelock.FileLock(own), temporary_files():
         os.environ[LIFELINE] = str(own)
         try:
             yield
