@@ -570,6 +570,7 @@ def attempt(case: Case, folder: Path) -> dict[str, Any]:
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--only", default="", help="cases whose kind or name holds this word")
+    options.add_argument("--first", type=int, default=0, help="leave out so many cases")
     options.add_argument("--out", type=Path, default=Path(__file__).parent / "results" / "hostile_doors.csv")
     given = options.parse_args()
     import compendium.show.expressions
@@ -585,7 +586,7 @@ def main() -> None:
         os.environ["SENSORPRIVACY_CACHE"] = str(VALID_FITTED / "cache")
         with contextlib.redirect_stdout(io.StringIO()):
             fitted("noise:epsilon=4")(VALID_FITTED)
-        chosen = [case for case in cases() if given.only in f"{case[0]} {case[1]}"]
+        chosen = [case for case in cases() if given.only in f"{case[0]} {case[1]}"][given.first :]
         for at, case in enumerate(chosen):
             folder = Path(root) / f"cases{at}" / "here"
             folder.mkdir(parents=True)

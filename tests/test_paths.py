@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -66,8 +67,8 @@ SHARES = """
 import os, time
 import numpy as np
 from joblib import Parallel, delayed
-from sensorprivacy.paths import shared_arrays
-with shared_arrays():
+from sensorprivacy.paths import temporary_files
+with temporary_files():
     work = Parallel(2, return_as="generator")(delayed(np.sum)(np.full(10**6, at)) for at in range(50))
     next(work)
     print(os.environ["JOBLIB_TEMP_FOLDER"], flush=True)
@@ -79,15 +80,34 @@ with shared_arrays():
 def test_arrays_that_killed_workers_shared_are_removed_by_the_next_one(tmp_path):
     """Joblib's folders stayed in /dev/shm: 8 MB for each array, if workers are killed with their parent."""
     environment = {**os.environ, "TMPDIR": str(tmp_path)}
-    environment.pop("JOBLIB_TEMP_FOLDER", None)
+    for name in ("JOBLIB_TEMP_FOLDER", "SENSORPRIVACY_TEMPORARY"):
+        environment.pop(name, None)
     words = [sys.executable, "-c", SHARES]
     with subprocess.Popen(words, env=environment, stdout=subprocess.PIPE, text=True, start_new_session=True) as child:
         folder = child.stdout.readline().strip()
         os.killpg(child.pid, signal.SIGKILL)
     assert [path for path in Path(folder).rglob("*") if path.is_file()]
-    code = "from sensorprivacy.paths import shared_arrays\nwith shared_arrays(): pass"
+    code = "from sensorprivacy.paths import temporary_files\nwith temporary_files(): pass"
     subprocess.run([sys.executable, "-c", code], env=environment, check=True)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_temporary_files_lie_in_one_folder_and_are_removed(tmp_path, monkeypatch):
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr("tempfile.tempdir", None)
+    monkeypatch.delenv("SENSORPRIVACY_TEMPORARY", raising=False)
+    monkeypatch.setattr(paths, "_LONGEST", 1000)
+    code = "import tempfile; print(tempfile.mkdtemp())"
+    with paths.temporary_files():
+        made = [
+            subprocess.run([sys.executable, "-c", code], stdout=subprocess.PIPE, check=True).stdout.decode().strip()
+        ]
+        with paths.temporary_files():  # inside another one, nothing changes
+            made += [tempfile.mkdtemp()]
+        assert {Path(one).parent for one in made} == set(tmp_path.iterdir())
+    assert list(tmp_path.iterdir()) == []
+    assert tempfile.gettempdir() == str(tmp_path) == os.environ["TMPDIR"]
+    assert "SENSORPRIVACY_TEMPORARY" not in os.environ
 
 
 def test_a_folder_is_replaced_at_once(tmp_path, monkeypatch):

@@ -15,7 +15,9 @@ from pathlib import Path
 from typing import Any
 
 CACHE_VARIABLE = "SENSORPRIVACY_CACHE"
+_MADE = "SENSORPRIVACY_TEMPORARY"  # environment variable: the folder for temporary files that we made
 _JOBLIB = "JOBLIB_TEMP_FOLDER"
+_LONGEST = 70  # characters of this folder
 _LEAST_MB = 20
 _MOST_JSON = 32 * 2**20  # bytes; Python needs about twenty times as much for short values
 
@@ -162,16 +164,26 @@ def replace_folder(folder: Path, made: Path | None = None) -> None:
 
 
 @contextmanager
-def shared_arrays() -> Iterator[None]:
-    """Keep the arrays that joblib shares with workers in a folder that is removed at the end.
+def temporary_files() -> Iterator[None]:
+    """Keep the temporary files of this process, and of those that it starts, in a folder that is removed at the end.
 
-    What a killed process left is removed by the next one. Joblib's own folders would stay.
+    What a killed process left is removed by the next one of this user.
     """
     user = os.getuid() if hasattr(os, "getuid") else ""
     with ExitStack() as stack:
-        with suppress(OSError):  # without a folder for temporary files, joblib says what it needs
-            if _JOBLIB not in os.environ:
+        with suppress(OSError):  # who needs a temporary file says so
+            if _MADE not in os.environ:
                 place = Path(tempfile.gettempdir(), f"sensorprivacy-{user}")
-                os.environ[_JOBLIB] = str(stack.enter_context(part_folder(place, 0o700)))
-                stack.callback(os.environ.pop, _JOBLIB, None)
+                folder = str(stack.enter_context(part_folder(place, 0o700)))
+                names = [_MADE, *(["TMPDIR"] if len(folder) <= _LONGEST else [])]  # sockets need short paths
+                names += [_JOBLIB] if _JOBLIB not in os.environ else []  # else it keeps arrays in /dev/shm
+                stack.callback(_restore, {name: os.environ.get(name) for name in names}, tempfile.tempdir)
+                os.environ.update(dict.fromkeys(names, folder))
+                tempfile.tempdir = None  # found again
         yield
+
+
+def _restore(variables: Mapping[str, str | None], folder: str | None) -> None:
+    for name, value in variables.items():
+        os.environ.pop(name) if value is None else os.environ.update({name: value})
+    tempfile.tempdir = folder

@@ -19,7 +19,7 @@ import click
 from sensorprivacy import __version__
 from sensorprivacy.extras import remedy
 from sensorprivacy.minimize.settings import ENGINES, ORDERS, SCORES
-from sensorprivacy.paths import shared_arrays
+from sensorprivacy.paths import temporary_files
 from sensorrelease.options import Command, Jobs, Numbers, expectation
 from sensorrelease.printing import steadily, visible
 from sensorrelease.running import unwound_by_sigterm
@@ -45,7 +45,7 @@ def _run(argv: Sequence[str] | None) -> int:
         print(f"error: {visible(wrong[0])} has a null byte, which no path and no name has", file=sys.stderr)
         return 2
     try:
-        with unwound_by_sigterm(), group.make_context("sensorprivacy", words[:]) as context, shared_arrays():
+        with unwound_by_sigterm(), group.make_context("sensorprivacy", words[:]) as context, temporary_files():
             return int(group.invoke(context) or 0)
     except click.exceptions.Exit as ended:  # after --help and --version
         return ended.exit_code

@@ -3,6 +3,8 @@
 import errno
 import os
 import shutil
+import subprocess
+import sys
 import tempfile
 from pathlib import Path
 
@@ -146,3 +148,23 @@ def test_a_read_only_or_full_target_is_noticed_before_the_work(words, how, tmp_p
     assert f"cannot write to {there}: " in said
     assert len(said.splitlines()) == 1
     assert ("Read-only" if how == "read-only" else "0 MB are free") in said
+
+
+FEW = """
+import resource
+import sys
+from pathlib import Path
+import pandas as pd
+from sensorrelease.publishing.writing import write_rows
+resource.setrlimit(resource.RLIMIT_NOFILE, (40, 40))
+pieces = (pd.DataFrame({"x": range(at, at + 10)}) for at in range(0, 1000, 10))
+print(write_rows(pieces, Path(sys.argv[1]), rows=1000))
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="limits of open files")
+def test_few_open_files_are_enough(tmp_path):
+    """A file of 100 pieces needed 100 open files; many systems allow 256, some 64."""
+    said = subprocess.run([sys.executable, "-c", FEW, tmp_path / "a.csv"], capture_output=True, text=True, check=False)
+    assert said.stdout.strip() == "1000", said.stderr
+    assert sorted(pd.read_csv(tmp_path / "a.csv")["x"]) == list(range(1000))

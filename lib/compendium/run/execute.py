@@ -23,7 +23,7 @@ import nbformat
 from compendium.paths import build_dir, figures_dir
 from compendium.run.parameters import code_cells, complete, read_parameters, resolve
 from compendium.run.runs import run_name
-from sensorprivacy.paths import CACHE_VARIABLE, check_writable, shared_arrays
+from sensorprivacy.paths import CACHE_VARIABLE, check_writable, temporary_files
 from sensorprivacy.progress import BATCH
 
 KERNEL = "python3"
@@ -112,7 +112,7 @@ def run(
     with log.open("w", encoding="utf-8") as stream:
         stream.write(f"{datetime.now().astimezone():%Y-%m-%d %H:%M:%S %z}  {notebook}  {values}\n")
         try:
-            with shared_arrays(), _progress(output.stem, notebook, bool(values), stream, say) as hooks:
+            with temporary_files(), _progress(output.stem, notebook, bool(values), stream, say) as hooks:
                 _execute(notebook, unfinished, values, stream, hooks)
         except KeyboardInterrupt:
             # The kernel ends with us. asyncio would print that as an error of its own.

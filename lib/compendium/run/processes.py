@@ -19,6 +19,7 @@ import filelock
 import psutil  # type: ignore[import-untyped]
 
 from sensorprivacy.parents import ENDS
+from sensorprivacy.paths import temporary_files
 
 LIFELINE = "SENSORPRIVACY_LIFELINE"  # environment variable: the lock file that descendants watch
 # Exit codes that shells report.
@@ -41,7 +42,7 @@ def lifeline(folder: Path) -> Iterator[None]:
         path.unlink(missing_ok=True)
     time.sleep(4 * _SECONDS if stale else 0)
     own = folder / f"lifeline-{os.getpid()}.lock"
-    with filelock.FileLock(own):
+    with filelock.FileLock(own), temporary_files():
         os.environ[LIFELINE] = str(own)
         try:
             yield

@@ -110,7 +110,7 @@ def write_rows(pieces: Iterable[pd.DataFrame], file: Path, *, rows: int, in_orde
     first = next(rest)
     every, schema, written = chain([first], rest), _schema(first), 0
     generator = np.random.default_rng(secrets.randbits(256))
-    buckets = 1 if in_order else min(_MOST_FILES, -(-rows // max(1, len(first))))
+    buckets = 1 if in_order else min(_most_files(), -(-rows // max(1, len(first))))
     with _opened(file, schema) as write:
         if buckets == 1:  # everything at once, or pieces as they come
             for piece in every:
@@ -131,6 +131,16 @@ def write_rows(pieces: Iterable[pd.DataFrame], file: Path, *, rows: int, in_orde
             written += len(piece)
             path.unlink()
     return written
+
+
+def _most_files() -> int:
+    """Return how many files may be open at a time: half of those that the process may open."""
+    try:
+        import resource
+    except ModuleNotFoundError:  # Windows
+        return _MOST_FILES
+    limit = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    return _MOST_FILES if limit == resource.RLIM_INFINITY else max(2, min(_MOST_FILES, limit // 2))
 
 
 @contextmanager

@@ -58,6 +58,12 @@ def refuse_size(file: Any, size: float, limit: int) -> None:
         )
 
 
+def refuse_ratio(file: Path, size: int) -> None:
+    """Raise ValueError if a file unpacks to far more than its size."""
+    if size > max(_UNPACKED, _RATIO * file.stat().st_size):
+        raise ValueError(f"{file} unpacks to more than {_RATIO} times its size: is it a table?")
+
+
 class Lines:
     """The lines of a text, without those that hold no record.
 
@@ -77,8 +83,7 @@ class Lines:
         while line := self._stream.readline(_LINE):
             self._at += 1
             size += len(line)
-            if size > max(_UNPACKED, _RATIO * self._file.stat().st_size):
-                raise ValueError(f"{self._file} unpacks to more than {_RATIO} times its size: is it a table?")
+            refuse_ratio(self._file, size)
             if len(line) == _LINE:
                 raise ValueError(f"{self._file}, line {self._at} has more than {_LINE:,} characters: is it a table?")
             if self._at in skipped or self._at < self._dialect.headerRows[0] or (mark and line.startswith(mark)):

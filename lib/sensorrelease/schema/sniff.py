@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from sensorrelease.schema.dialect import Dialect
-from sensorrelease.schema.files import OPENERS, explained
+from sensorrelease.schema.files import OPENERS, explained, refuse_ratio
 from sensorrelease.schema.formats import opened_book, sheet_rows
 
 _FORMATS = {".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet", ".pq": "parquet", ".feather": "feather"}
@@ -53,8 +53,9 @@ def sniff(file: Path) -> dict[str, Any]:
         return found
     with explained(file, "text"), OPENERS[compression](file, "rb") as stream:
         head = stream.read(_HEAD)
-        encoding = _encoding(head, file)
+        encoding, size = _encoding(head, file), len(head)
         while encoding == "utf-8" and (block := stream.read(_HEAD * 16)):
+            refuse_ratio(file, size := size + len(block))
             encoding = "utf-8" if _is_utf8(block) else "cp1252"
     if kind == "csv":
         text = head.decode(encoding, errors="replace")

@@ -1,5 +1,7 @@
 """How a file is written is guessed from its first lines; what is no table is refused."""
 
+import gzip
+
 import pytest
 
 from sensorrelease.schema.sniff import sniff
@@ -55,3 +57,12 @@ def test_the_name_says_the_format(tmp_path):
             sniffed(tmp_path, text)
     with pytest.raises(ValueError, match="line 1, where the header is"):
         sniffed(tmp_path, ROWS)
+
+
+def test_a_text_that_unpacks_to_far_more_than_its_size_is_refused(tmp_path, monkeypatch):
+    """A packed file of 2 MB was unpacked to its end, 2 GB, to find its encoding."""
+    monkeypatch.setattr("sensorrelease.schema.files._UNPACKED", 1000)
+    with gzip.open(tmp_path / "home.csv.gz", "wb") as file:
+        file.write(b"room,owner\n" * 10**6)
+    with pytest.raises(ValueError, match=r"home\.csv\.gz unpacks to more than 100 times its size"):
+        sniff(tmp_path / "home.csv.gz")
