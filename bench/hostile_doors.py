@@ -552,7 +552,7 @@ def attempt(case: Case, folder: Path) -> dict[str, Any]:
         faults.append("raw control characters")
     for page in [*folder.glob("a.html"), *folder.glob("a.json"), *folder.glob("out/card.*")]:
         text = page.read_text(encoding="utf-8")
-        if RAW.search(text) or "<script>alert" in text:
+        if RAW.search(text) or ("<script>alert" in text.replace("\\<", "") and page.suffix != ".json"):
             faults.append(f"raw text in {page.name}")
     peak = usage.ru_maxrss * 1024
     faults += ["memory"] * (peak > MOST)

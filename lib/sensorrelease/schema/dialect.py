@@ -53,7 +53,7 @@ class Dialect(Part):
     """
 
     delimiter: str = Key(default=",", min_length=1, max_length=1)
-    quoteChar: str = '"'
+    quoteChar: Annotated[str, Key(pattern="^(?:.|none)$")] = '"'
     doubleQuote: bool = True
     headerRows: list[Annotated[int, Key(ge=1)]] = [1]
     commentRows: list[Annotated[int, Key(ge=1)]] = []

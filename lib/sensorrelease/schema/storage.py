@@ -9,12 +9,14 @@ import yaml
 from pydantic import ValidationError
 
 from sensorprivacy.paths import write_atomically
+from sensorrelease.schema.formats import check_file
 from sensorrelease.schema.model import Schema
 
 _HEAD = """\
 # What this holds, and what of it may leave. Read it, change it, and confirm it:
 #   sensorprivacy schema {file} --confirm
 """
+_LARGEST = 16 * 2**20  # bytes of a schema
 _CONFIRMED = "# A person confirmed what stands here. Any change asks for a new confirmation."
 _COMMENTS = {
     "name": "Title and file name of what leaves.",
@@ -38,7 +40,9 @@ def load(path: str | Path) -> Schema:
     ValueError
         If a key or value is wrong. The message names file, key, value and remedy.
     """
-    file = Path(path)
+    file = check_file(path)
+    if file.stat().st_size > _LARGEST:
+        raise ValueError(f"{file} is larger than {_LARGEST / 2**20:.0f} MiB: it is no schema")
     try:
         # every scalar stays a text until its key says what it is: 0100, 1E5, no and on are labels
         keys = yaml.load(file.read_text(encoding="utf-8-sig"), Loader=_Loader)  # noqa: S506 - builds no objects

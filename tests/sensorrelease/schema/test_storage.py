@@ -75,6 +75,8 @@ def test_a_schema_that_cannot_be_written_whole_stays_as_it_was(written, monkeypa
         ("- name", "- - [", "is no YAML"),
         ("sensorprivacy: 1", "sensorprivacy: 2", "sensorprivacy ('2')"),
         ("k: 5", "k: 0", "k ('0')"),
+        ("step: 0.1", "step: 1e-320", "step 9.99989e-321 is finer than numbers of this size: give at least 9e-15"),
+        ("k: 5", "k: 5\ndialect: {quoteChar: '\"\"'}", "dialect: quoteChar"),
         ("k: 5", "k: !!python/object/apply:os.getcwd []", "k"),
     ],
 )
@@ -85,6 +87,16 @@ def test_a_mistake_is_named_with_file_key_and_value(written, old, new, said):
         load(file)
     assert said in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+def test_a_schema_is_a_regular_file_of_bounded_size(tmp_path):
+    """The device /dev/zero filled 5.7 GB."""
+    with pytest.raises(ValueError, match="/dev/zero is no regular file"):
+        load("/dev/zero")
+    with (tmp_path / "large.yaml").open("wb") as stream:
+        stream.truncate(17 * 2**20)
+    with pytest.raises(ValueError, match=r"large\.yaml is larger than 16 MiB: it is no schema"):
+        load(tmp_path / "large.yaml")
 
 
 def test_a_file_that_is_no_schema_is_named(tmp_path):
