@@ -34,10 +34,18 @@ def test_a_bar_is_shown_only_where_somebody_watches(stream, kernel, batch, shown
     monkeypatch.setattr(progress, "_widget", lambda: None)
     if kernel:
         monkeypatch.setitem(sys.modules, "ipykernel", object())
+        monkeypatch.setattr("IPython.get_ipython", lambda: SimpleNamespace(user_ns={}))
     if batch:
         monkeypatch.setenv(BATCH, "1")
     assert list(tqdm([1, 2], "work", file=written)) == [1, 2]
     assert ("work" in written.getvalue()) == shown
+
+
+def test_a_process_that_only_imported_ipykernel_is_no_notebook(monkeypatch):
+    """A test that started a kernel made the bars of later tests widgets."""
+    monkeypatch.setitem(sys.modules, "ipykernel", object())
+    monkeypatch.setattr("IPython.get_ipython", lambda: None)
+    assert not progress.live_notebook()
 
 
 def test_a_caller_can_switch_the_bar_off(monkeypatch):

@@ -27,7 +27,7 @@ def live_notebook() -> bool:
     from IPython import get_ipython
 
     shell = get_ipython()
-    cells = [] if shell is None else shell.user_ns.get("In", [])
+    cells = [_INJECTED] if shell is None else shell.user_ns.get("In", [])  # the module alone is no notebook
     return not any(cell.startswith(_INJECTED) for cell in cells)
 
 

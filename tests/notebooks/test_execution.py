@@ -192,7 +192,7 @@ def test_a_file_of_ones_own_is_divided_and_published(execute, tmp_path):
     assert (folder / "run.json").is_file()
     assert not (folder / "as-stated.csv").exists()
     shown = done.output.read_text()
-    assert "This run has no verdicts: it has its own data or settings." in shown
+    assert "This run has no verdicts: it has its own data or settings" in shown
     assert "Empty" not in shown
     # REVIEW E2: the owner and the e-mail address were published
     assert "it holds addresses" in shown

@@ -113,7 +113,7 @@ def test_own_recordings_are_compared_within_the_budget(watch, tmp_path, monkeypa
     monkeypatch.setattr(signal, "ITIMER_REAL", signal.ITIMER_PROF)
     monkeypatch.setattr(signal, "SIGALRM", signal.SIGPROF)
     began = time.process_time()
-    game = own_game(write_own(watch, tmp_path), "what", "subject")
+    game = own_game(write_own(watch, tmp_path))
     budget = time.process_time() - began + 8  # seconds: reading counts, and takes longer where cores are shared
     words = ["noise:epsilon=60", "method:gini_utility,columns=9", "minimize"]
     options = {"model": RandomForestClassifier(10), "draws": 360, "progress": False, "began": began}

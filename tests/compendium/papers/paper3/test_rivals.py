@@ -106,7 +106,7 @@ def test_repeating_gives_the_tables_that_the_parts_give(
     assert set(several.tables["rivals"]["trainings"]) == {2}
     assert several.needs.startswith("mean shift hides most")
     assert "general VAE hides most" in several.needs
-    assert several.statements() == {}  # the paper treats no such set
+    assert several.statements(2) == {}  # the paper treats no such set
 
 
 @pytest.mark.slow
