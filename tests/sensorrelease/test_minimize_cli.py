@@ -179,7 +179,7 @@ def test_no_sign_of_recognition_is_not_called_proof(measured):
     ("words", "message"),
     [
         (["--out", "no/such/small"], "there is no folder"),
-        (["--schema", "none.yaml"], "No such file"),
+        (["--schema", "none.yaml"], "there is no file none.yaml"),
         (["--trees", "0"], "--trees"),
         (["--threshold", "2"], "--threshold"),
         (["--seed", "-1"], "--seed"),

@@ -316,7 +316,7 @@ def test_a_saved_transformer_of_scikit_learn_publishes_new_rows(table, tmp_path)
             {"defence": SplineTransformer(), "save": "saved"},
             "a SplineTransformer is none of",
         ),
-        ({"schema": "none.yaml"}, "No such file"),
+        ({"schema": "none.yaml"}, "there is no file none.yaml"),
     ],
 )
 def test_invalid_input_writes_nothing(table, tmp_path, monkeypatch, options, words):
