@@ -3,6 +3,7 @@
 import collections
 import functools
 import multiprocessing
+import multiprocessing.util
 import os
 import shutil
 import signal
@@ -64,6 +65,7 @@ sys.argv = {words!r}
 @pytest.fixture(scope="session")
 def start_warm() -> Callable[..., Any]:
     """Return a function that starts code in a process and a session of its own, so that its workers die with it."""
+    multiprocessing.util.get_temp_dir()  # of the server: else it lies in a folder that one test removes
 
     def start(code: str, *words: object) -> Any:
         environment, folder = dict(os.environ), str(Path.cwd())
