@@ -129,6 +129,19 @@ def test_a_folder_is_replaced_at_once(tmp_path, monkeypatch):
     assert not old.exists()
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems do not tell when a process began")
+def test_a_process_with_the_number_of_a_killed_one_does_not_keep_what_that_one_left(tmp_path):
+    """A killed archive stayed for as long as another process had the number of its owner."""
+    left = paths.part_of(tmp_path / "a")
+    left.mkdir()
+    paths.part_of(tmp_path / "a")
+    assert left.exists()  # its owner is this process
+    name, number, began, token = left.name.rsplit("-", 3)
+    killed = left.rename(tmp_path / f"{name}-{number}-{int(began) - 1}-{token}")
+    paths.part_of(tmp_path / "a")
+    assert not killed.exists()
+
+
 @pytest.mark.skipif(os.name != "posix", reason="symbolic links")
 def test_a_link_in_place_of_a_left_folder_is_not_followed(tmp_path):
     kept = tmp_path / "kept"

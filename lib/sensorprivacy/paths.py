@@ -117,26 +117,28 @@ def listing_digest(digests: Mapping[str, str]) -> str:
 def part_of(path: Path) -> Path:
     """Return a hidden name beside a file or folder for its unfinished content.
 
-    The name says whose it is: host, process and a random number. What processes of this host have left, because they
-    were killed, is removed first.
+    The name says whose it is: host, process, when that began and a random number. What processes of this host have
+    left, because they were killed, is removed first.
     """
     host = re.sub(r"\W", "", platform.node())[:12]
     for left in path.parent.glob(f".{glob.escape(path.name)}.{host}-*.part") if os.name == "posix" else ():
-        owner = left.name.removesuffix(".part").split("-")[-2]
-        if owner.isdecimal() and not _lives(int(owner)):
+        owner, began = ["", "", *left.name.removesuffix(".part").split("-")][-3:-1]
+        if owner.isdecimal() and _began(int(owner)) not in (began, None):
             with suppress(OSError):  # of another account, or removed meanwhile
                 shutil.rmtree(left) if left.is_dir() and not left.is_symlink() else left.unlink()
-    return path.with_name(f".{path.name}.{host}-{os.getpid()}-{secrets.token_hex(3)}.part")
+    own = os.getpid()
+    return path.with_name(f".{path.name}.{host}-{own}-{_began(own)}-{secrets.token_hex(3)}.part")
 
 
-def _lives(process: int) -> bool:
+def _began(process: int) -> str | None:
+    """Return when a process began, as numbers of processes are used again: "" if there is none, None if unknown."""
     try:
         os.kill(process, 0)  # does nothing to a process that exists
+        return Path(f"/proc/{process}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[19]
     except (ProcessLookupError, OverflowError):
-        return False
-    except PermissionError:
-        return True
-    return True
+        return ""
+    except (OSError, IndexError):  # of another account, or a system without /proc
+        return None
 
 
 @contextmanager
