@@ -2,6 +2,7 @@
 
 import datetime as dt
 import re
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -13,6 +14,7 @@ import pyarrow.compute as pc
 from sensorrelease.schema.model import MOMENTS, OTHER, Field, Schema, fold
 
 LONGEST = 10_000  # characters of a cell
+MOST_COLUMNS = 10_000  # a draft of so many takes a minute, and is a schema of 1.2 MB
 ZEROS = "holds NUL bytes, as after a power cut: delete the line"
 _POINT = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
 _TRUTH = {"true": True, "false": False, "1": True, "0": False}
@@ -272,7 +274,7 @@ def as_arrow(table: Any) -> dict[str, pa.ChunkedArray]:
             f"a table must be a pandas, polars, Arrow or NumPy table, or a path, got {type(table).__name__}"
         )
     names = [str(name).strip() or f"field{at + 1}" for at, (name, _) in enumerate(columns)]
-    refuse_twins(names, "the table")
+    check_names(names, "the table")
     return dict(zip(names, (column for _, column in columns), strict=True))
 
 
@@ -286,9 +288,11 @@ def _arrow_of(column: pd.Series) -> pa.ChunkedArray:
     return found if isinstance(found, pa.ChunkedArray) else pa.chunked_array([found])
 
 
-def refuse_twins(names: Sequence[str], source: Any) -> None:
-    """Raise ValueError if two columns have one name."""
-    if twice := sorted({name for name in names if names.count(name) > 1}):
+def check_names(names: Sequence[str], source: Any) -> None:
+    """Raise ValueError if two columns have one name, or there are too many columns."""
+    if len(names) > MOST_COLUMNS:
+        raise ValueError(f"{source} has {len(names):,} columns, and at most {MOST_COLUMNS:,} are read: leave some out")
+    if twice := sorted(name for name, many in Counter(names).items() if many > 1):
         places = {name: [str(at + 1) for at, other in enumerate(names) if other == name] for name in twice[:5]}
         said = "; ".join(f"{name!r} (columns {', '.join(at)})" for name, at in places.items())
         raise ValueError(f"{source}: columns have the same name: {said}: rename them")

@@ -11,7 +11,7 @@ import pandas as pd
 import pyarrow as pa
 
 from sensorprivacy.checks import require_columns
-from sensorrelease.schema.cells import refuse_twins
+from sensorrelease.schema.cells import check_names
 from sensorrelease.schema.formats import check_file
 from sensorrelease.schema.guess import ABSENT, Guess, absent_labels, guess_column, settle_commas
 from sensorrelease.schema.identify import judge_values
@@ -150,7 +150,7 @@ def _head(source: Any, written: Mapping[str, Any]) -> tuple[Files | Memory, dict
     first = next(found.batches(SAMPLE, None), None)
     if first is None:
         raise ValueError(f"{source} has no rows below its header: a table needs one")
-    refuse_twins(list(first.columns), source)
+    check_names(list(first.columns), source)
     people = getattr(schema.recordings, "people", None)
     beside = _head(Path(source) / people, {})[1] if people else {}
     return found, first.columns | {name: column for name, column in beside.items() if name not in first.columns}

@@ -17,7 +17,7 @@ from zipfile import BadZipFile
 import duckdb
 import pyarrow as pa
 
-from sensorrelease.schema.cells import ZEROS, refuse_twins
+from sensorrelease.schema.cells import ZEROS, check_names
 from sensorrelease.schema.dialect import Dialect
 from sensorrelease.schema.model import Schema
 
@@ -132,7 +132,7 @@ def _header(lines: Lines, file: Path, dialect: Dialect) -> tuple[list[str], Iter
     if dialect.trailingDelimiter and width > 1 and all(not row[width - 1 : width] or not row[-1] for row in rows):
         width -= 1
     names = joined([row[:width] for row in rows])
-    refuse_twins(names, file)
+    check_names(names, file)
     return names, source
 
 

@@ -13,7 +13,7 @@ from zipfile import ZipFile
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from sensorrelease.schema.cells import refuse_twins
+from sensorrelease.schema.cells import check_names
 from sensorrelease.schema.dialect import Dialect
 from sensorrelease.schema.files import (
     MOST_BYTES,
@@ -30,6 +30,7 @@ from sensorrelease.schema.files import (
 from sensorrelease.schema.model import Schema
 
 _PIECE = 2**27  # bytes of a piece
+_EXCEL_ROWS = 2**20
 _HIDDEN = re.compile(rb"<(?:row|col) [^>]*hidden=\"(?:1|true)\"")
 
 
@@ -109,6 +110,8 @@ def sheet_rows(file: Path, book: Any, dialect: Dialect) -> Iterator[tuple[int, l
     sheet.reset_dimensions()  # some programs write wrong ones, and rows beyond them would be lost
     cells = 0
     for at, row in enumerate(sheet.iter_rows(values_only=True), 1):
+        if at > _EXCEL_ROWS:
+            raise ValueError(f"{file} has more than {_EXCEL_ROWS:,} rows, which no program of spreadsheets writes")
         refuse_size(file, 8 * (cells := cells + len(row) + 1), MOST_BYTES)
         if at >= dialect.headerRows[0] and at not in dialect.commentRows:
             texts = [_cell_text(cell) for cell in row]
@@ -140,7 +143,7 @@ def _sheet(file: Path, book: Any, dialect: Dialect, rows: int, wanted: Sequence[
     if unnamed := [at for at, name in enumerate(names, 1) if name == f"field{at}"]:
         said = f"has no name in the header of column {unnamed[0]}"
         raise ValueError(f"{file} {said}: name it, or delete what stands beside the table")
-    refuse_twins(names, file)
+    check_names(names, file)
     places = [(name, at) for at, name in enumerate(names) if wanted is None or name in wanted]
     while some := [(at, row) for at, row in islice(source, rows)]:
         for at, row in some:

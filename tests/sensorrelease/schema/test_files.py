@@ -125,3 +125,12 @@ def test_a_parquet_file_of_many_equal_rows_is_refused_by_its_footer(tmp_path):
     with pytest.raises(ValueError, match="needs more than 1,024 MiB of memory once it is read"):
         read(tmp_path / "bomb.parquet", _numbers(format="parquet"))
     assert pa.total_allocated_bytes() - before < 1e6
+
+
+def test_too_many_columns_are_counted_and_refused(tmp_path):
+    """A header of 200,000 names kept the draft busy for more than two minutes."""
+    table = pd.DataFrame([[0] * 10_001], columns=[f"c{at}" for at in range(10_001)])
+    table.to_csv(tmp_path / "home.csv", index=False)
+    for source in (tmp_path / "home.csv", table):
+        with pytest.raises(ValueError, match="has 10,001 columns, and at most 10,000 are read: leave some out"):
+            draft(source, "c1", "c2")

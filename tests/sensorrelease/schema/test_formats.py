@@ -8,7 +8,7 @@ import pyarrow.feather
 import pyarrow.parquet as pq
 import pytest
 
-from sensorrelease.schema import read
+from sensorrelease.schema import draft, read
 
 HEAD = "load,room,owner"
 ROWS = [f"{k * 37 % 61 / 2},{'hall' if k % 3 else 'bath'},P{k % 4}" for k in range(60)]
@@ -91,3 +91,13 @@ def test_files_that_burst_are_refused_before_they_are_read(tmp_path, home):
     pq.write_table(long.slice(0, 2), tmp_path / "delta.parquet", **delta)
     with pytest.raises(ValueError, match="DELTA_BYTE_ARRAY"):
         read(tmp_path / "delta.parquet", home.schema(format="parquet"))
+
+
+def test_a_sheet_has_no_more_rows_than_excel(tmp_path, monkeypatch):
+    """A workbook of 300 kB with ten million rows kept a command busy for more than two minutes."""
+    pd.DataFrame({"load": range(40), "room": ["a", "b"] * 20, "owner": ["p", "q"] * 20}).to_excel(
+        tmp_path / "home.xlsx", index=False
+    )
+    monkeypatch.setattr("sensorrelease.schema.formats._EXCEL_ROWS", 30)
+    with pytest.raises(ValueError, match=r"home\.xlsx has more than 30 rows"):
+        draft(tmp_path / "home.xlsx", "room", "owner")
