@@ -168,13 +168,7 @@ def link(
     hits = 0.0
     step = max(1, _CELLS // len(original))
     for start in range(0, len(places), step):
-        these = places[start : start + step]
-        distances = _distances(known, seen, these)
-        if classes is not None:
-            np.add(distances, _FIRST, out=distances, where=classes[1][these, None] != classes[0][None, :])
-        nearest = distances.min(axis=1)
-        tied = distances <= nearest[:, None] + _TIE
-        hits += float((tied[np.arange(len(these)), these] / tied.sum(axis=1)).sum())
+        hits += _hits(known, seen, classes, places[start : start + step])
     low, high = wilson(hits, len(places))
     return Linkage(hits / len(places), low, high, 1 / len(original), len(places), len(shared))
 
@@ -308,6 +302,16 @@ def _classes(original: pd.DataFrame, published: pd.DataFrame, names: Sequence[Ha
     both = pd.concat([frame[list(names)].astype(object) for frame in (original, published)])
     codes = both.groupby(list(names), dropna=False, sort=False).ngroup().to_numpy()
     return codes[: len(original)], codes[len(original) :]
+
+
+def _hits(known: Encoded, seen: Encoded, classes: Encoded | None, rows: np.ndarray) -> float:
+    """Return how many rows are linked; its arrays are released before those of the next chunk are made."""
+    distances = _distances(known, seen, rows)
+    if classes is not None:
+        np.add(distances, _FIRST, out=distances, where=classes[1][rows, None] != classes[0][None, :])
+    nearest = distances.min(axis=1)
+    tied = distances <= nearest[:, None] + _TIE
+    return float((tied[np.arange(len(rows)), rows] / tied.sum(axis=1)).sum())
 
 
 def _distances(known: Encoded, seen: Encoded, rows: np.ndarray) -> np.ndarray:
