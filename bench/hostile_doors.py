@@ -249,11 +249,13 @@ def long_text(folder: Path) -> None:
 
 
 def forged_feather(folder: Path) -> None:
-    buffers = [None, pa.py_buffer(np.array([0, 2**30, 5], np.int32).tobytes()), pa.py_buffer(b"abc")]
-    forged = pa.Array.from_buffers(pa.string(), 2, buffers)
-    batch = pa.record_batch([forged, forged, pa.array([1.0, 2.0])], names=["room", "owner", "load"])
-    with pa.ipc.new_file(str(folder / "home.feather"), batch.schema) as file:
-        file.write_batch(batch)
+    texts, file = pa.array(["abc", "de"]), folder / "home.feather"
+    batch = pa.record_batch([texts, texts, pa.array([1.0, 2.0])], names=["room", "owner", "load"])
+    with pa.ipc.new_file(str(file), batch.schema) as stream:
+        stream.write_batch(batch)
+    offsets = [np.array(some, np.int32).tobytes() for some in ([0, 3, 5], [0, 2**30, 5])]
+    assert offsets[0] in file.read_bytes()
+    file.write_bytes(file.read_bytes().replace(*offsets))
 
 
 BOMBS: dict[str, tuple[str, Make]] = {
@@ -478,8 +480,149 @@ def expressions() -> Iterator[Case]:
             yield "expression", f"{door}: {ascii(text)[:24]}", [door, text], lambda folder: None
 
 
+# --- folders of recordings ---
+
+PEOPLE = ("ann", "bob", "cy", "di")
+RECORDED = """sensorprivacy: 1
+name: data
+k: 2
+format: csv
+fields:
+- {name: t, type: number, role: time, unit: s}
+- {name: x, type: number, role: feature, constraints: {minimum: -50.0, maximum: 50.0}, step: 0.01}
+- {name: y, type: number, role: feature, constraints: {minimum: -50.0, maximum: 50.0}, step: 0.01}
+- {name: activity, type: string, role: task, constraints: {enum: [sit, walk]}}
+- {name: person, type: string, role: user}
+- {name: day, type: string, role: recording}
+- {name: side, type: string, role: withheld, constraints: {enum: [left, right]}}
+recordings:
+  files: "*.csv"
+  names: "{activity}_{person}_{day}.csv"
+  rate: 50
+  people: people.csv
+"""
+SEEN = ["recordings", "--task", "activity", "--user", "person"]
+OF_RECORDINGS = {
+    "schema": ["schema", *SEEN, "--out", "new.yaml", "--quiet"],
+    "publish": ["publish", "recordings", "--schema", "s.yaml", "--hide", "side", "--accept-draft", "--quiet",
+                "--although-identifying", "--defence", "latent:epochs=1,inference_epochs=1", "--out", "out"],
+    "compare": ["compare", "recordings", "--schema", "s.yaml", "--hide", "side", "--quiet", "--trees", "5",
+                "--defences", "none", "--defences", "noise", "--report", "a.html", "--store", "a.jsonl"],
+}  # fmt: skip
+FIRST = "recordings/walk_ann_1.csv"
+
+
+def samples(folder: Path) -> None:
+    draw = np.random.default_rng(0)
+    (folder / "recordings").mkdir()
+    for person, doing, day in itertools.product(PEOPLE, ("sit", "walk"), "12"):
+        values = draw.normal(size=(600, 2)) * (1 + 4 * (doing == "walk")) + PEOPLE.index(person)
+        made = pd.DataFrame({"t": np.arange(600) / 50, "x": values[:, 0].round(3), "y": values[:, 1].round(3)})
+        made.to_csv(folder / "recordings" / f"{doing}_{person}_{day}.csv", index=False)
+    people = pd.DataFrame({"person": PEOPLE, "side": ["left", "right"] * 2})
+    people.to_csv(folder / "recordings" / "people.csv", index=False)
+    (folder / "s.yaml").write_text(RECORDED, encoding="utf-8")
+
+
+def recorded(change: Callable[[Path], Any]) -> Make:
+    def make(folder: Path) -> None:
+        samples(folder)
+        change(folder)
+
+    return make
+
+
+def declared(old: str, new: str) -> Make:
+    assert RECORDED.count(old) == 1, old
+    return recorded(lambda folder: (folder / "s.yaml").write_bytes(RECORDED.replace(old, new).encode()))
+
+
+def instead(content: bytes) -> Callable[[Path], Any]:
+    return lambda folder: (folder / FIRST).write_bytes(content)
+
+
+def linked_to(target: str) -> Callable[[Path], Any]:
+    return lambda folder: (folder / FIRST).unlink() or (folder / FIRST).symlink_to(target)
+
+
+def renamed(name: str) -> Callable[[Path], Any]:
+    return lambda folder: (folder / FIRST).rename(folder / "recordings" / name)
+
+
+DECLARED: dict[str, tuple[str, str]] = {
+    "files above": ('"*.csv"', '"../*.csv"'),
+    "files of the root": ('"*.csv"', '"/etc/*"'),
+    "files of all folders": ('"*.csv"', '"**/**/**/*"'),
+    "files of no pattern": ('"*.csv"', '"[a"'),
+    "a number of files": ('"*.csv"', "7"),
+    "people above": ("people: people.csv", "people: ../../people.csv"),
+    "people of the root": ("people: people.csv", "people: /etc/passwd"),
+    "people of a device": ("people: people.csv", "people: /dev/zero"),
+    "names with attributes": ('"{activity}_{person}_{day}.csv"', '"{activity.__class__}_{person}_{day}.csv"'),
+    "names without end": ('"{activity}_{person}_{day}.csv"', f'"{"{activity}" * 5000}"'),
+    "names without a sign between": ('"{activity}_{person}_{day}.csv"', '"{activity}{person}{day}.csv"'),
+    "names of a regex": ('"{activity}_{person}_{day}.csv"', '"(a+)+{activity}_{person}_{day}.csv"'),
+    "rate of 0": ("rate: 50", "rate: 0"),
+    "rate of -1": ("rate: 50", "rate: -1"),
+    "rate not a number": ("rate: 50", "rate: .nan"),
+    "rate of 1e300": ("rate: 50", "rate: 1.0e+300"),
+    "rate of 1e-300": ("rate: 50", "rate: 1.0e-300"),
+    "gap of -1": ("rate: 50", "rate: 50\n  gap: -1"),
+    "gaps by a command": ("rate: 50", f"rate: 50\n  gaps: \"{CODE}\""),
+    "unknown key": ("rate: 50", "rate: 50\n  run: touch OWNED"),
+    "tag of Python": ("rate: 50", "rate: !!python/object/apply:os.system ['touch OWNED']"),
+    "unit of a script": ("unit: s", f"unit: '{HTML}'"),
+    "two times": ("{name: y, type: number, role: feature", "{name: y, type: number, role: time, unit: s"),
+    "range of 1e308": ("{name: x, type: number, role: feature, constraints: {minimum: -50.0, maximum: 50.0}",
+                       "{name: x, type: number, role: feature, constraints: {minimum: -1.0e+308, maximum: 1.0e+308}"),
+}  # fmt: skip
+HEAD = b"t,x,y\n"
+CHANGED: dict[str, Callable[[Path], Any]] = {
+    "an empty file": instead(b""),
+    "only a header": instead(HEAD),
+    "one sample": instead(HEAD + b"0,1,2\n"),
+    "a clock that stands": instead(HEAD + b"0,1,2\n" * 600),
+    "a clock that goes back": instead(HEAD + b"".join(b"%d,1,2\n" % -at for at in range(600))),
+    "a clock of 1e308": instead(HEAD + b"".join(b"%de306,1,2\n" % at for at in range(99))),
+    "numbers without end": instead(HEAD + b"".join(b"%.2f,1e308,-inf\n" % (at / 50) for at in range(600))),
+    "texts as samples": instead(HEAD + b"".join(b"%.2f,=cmd|A1,nan\n" % (at / 50) for at in range(600))),
+    "bytes": instead(b"\xff\xfe\x00" * 5000),
+    "a line of 100 MB": instead(HEAD + b"1" * 10**8),
+    "200,000 columns": instead(b",".join(b"c%d" % at for at in range(200_000)) + b"\n1\n"),
+    "other columns": instead(b"a,b\n" + b"1,2\n" * 600),
+    "10 million samples": instead(HEAD + b"".join(b"%.2f,1,2\n" % (at / 50) for at in range(10**7))),
+    "link to /dev/zero": linked_to("/dev/zero"),
+    "link to /etc/passwd": linked_to("/etc/passwd"),
+    "link to its folder": linked_to("."),
+    "a pipe": lambda folder: (folder / FIRST).unlink() or os.mkfifo(folder / FIRST),
+    "a folder": lambda folder: (folder / FIRST).unlink() or (folder / FIRST).mkdir(),
+    "name of another form": renamed("walk.csv"),
+    "name with codes": renamed(f"walk_a{ESCAPE}_1.csv".replace("/", "")),
+    "name of a formula": renamed("walk_=1+1_1.csv"),
+    "name that runs backwards": renamed(f"walk_{RTL}_1.csv"),
+    "name of half a character": renamed("walk_a\udcff_1.csv"),
+    "3,000 files": lambda folder: [(folder / f"recordings/walk_p{at}_1.csv").write_bytes(HEAD) for at in range(3000)],
+    "no file": lambda folder: [path.unlink() for path in (folder / "recordings").iterdir()],
+    "people of HTML": lambda folder: (folder / "recordings/people.csv").write_text(f'person,side\nann,"{HTML}"\n'),
+    "people without persons": lambda folder: (folder / "recordings/people.csv").write_text("side\nleft\n"),
+    "people as a pipe": lambda folder: (
+        (folder / "recordings/people.csv").unlink() or os.mkfifo(folder / "recordings/people.csv")
+    ),
+}
+
+
+def recordings() -> Iterator[Case]:
+    yield from (("recordings", door, [door, *words_], samples) for door, words_ in OF_RECORDINGS.items())
+    for at, (kind, (old, new)) in enumerate(DECLARED.items()):
+        door = ("publish", "compare")[at % 2]
+        yield "recordings: schema.yaml", f"{door}: {kind}", [door, *OF_RECORDINGS[door]], declared(old, new)
+    for at, (kind, change) in enumerate(CHANGED.items()):
+        for door in ("schema", ("publish", "compare")[at % 2]):
+            yield "recordings: files", f"{door}: {kind}", [door, *OF_RECORDINGS[door]], recorded(change)
+
+
 def cases() -> Iterator[Case]:
-    for some in (tables, places, bombs, schemas, words, folders, expressions):
+    for some in (tables, places, bombs, schemas, words, folders, expressions, recordings):
         yield from some()
 
 
@@ -514,10 +657,23 @@ def call(words_: list[str]) -> int:
     return main(rest)
 
 
+def apart(make: Make, folder: Path) -> None:
+    """Call a function in a child: OpenMP, once it has computed in a process, crashes the children of that process."""
+    child = os.fork()
+    if not child:
+        code = 1
+        try:
+            make(folder)
+            code = 0
+        finally:
+            os._exit(code)
+    assert os.waitpid(child, 0)[1] == 0, make
+
+
 def attempt(case: Case, folder: Path) -> dict[str, Any]:
     """Run a case in a child, and return how it ended."""
     kind, name, words_, make = case
-    make(folder)
+    apart(make, folder)
     before = {path.name for path in folder.parent.iterdir()}
     child = os.fork()
     if not child:
@@ -576,6 +732,7 @@ def main() -> None:
     import compendium.show.expressions
     import compendium.verdicts.quotes  # noqa: F401
     import sensorrelease.compare_page
+    import sensorrelease.publishing.recordings
     import sensorrelease.publishing.tables  # noqa: F401 - children need not load them again
 
     global VALID_FITTED
@@ -585,7 +742,7 @@ def main() -> None:
         VALID_FITTED.mkdir()
         os.environ["SENSORPRIVACY_CACHE"] = str(VALID_FITTED / "cache")
         with contextlib.redirect_stdout(io.StringIO()):
-            fitted("noise:epsilon=4")(VALID_FITTED)
+            apart(fitted("noise:epsilon=4"), VALID_FITTED)
         chosen = [case for case in cases() if given.only in f"{case[0]} {case[1]}"][given.first :]
         for at, case in enumerate(chosen):
             folder = Path(root) / f"cases{at}" / "here"
@@ -598,7 +755,7 @@ def main() -> None:
     table_ = pd.DataFrame(found).assign(
         ended=lambda one: np.select([one["faults"] != "", one["code"] == 0], ["fault", "done"], "one line")
     )
-    counts = table_.assign(kind=table_["kind"].str.partition(":")[0]).groupby(["kind", "ended"]).size()
+    counts = table_.groupby(["kind", "ended"]).size()
     print(counts.unstack(fill_value=0).to_string())  # noqa: PD010
     print(f"{len(table_)} inputs, most memory {table_['mib'].max()} MiB, most processor time {table_['cpu'].max()} s")
 

@@ -117,9 +117,10 @@ OWN = {
                                 ("out/data.csv",), rows, removed=NEW,
                                 before=f"publish home.csv {ROLES} {RELEASE} --defence round:digits=1 --out o "
                                        "--save kept"),
-    "publish recordings": Command("publish recordings.toml --task activity --hide side --defence latent:epochs=2 "
-                                  "--out out --save saved --although-identifying --quiet",
-                                  ("out",), names, removed=NEW),
+    "publish recordings": Command(f"publish recordings --hide side --quiet {RELEASE} --out out --save saved "
+                                  "--defence latent:epochs=2,inference_epochs=2",
+                                  ("out",), names, removed=NEW,
+                                  before="schema recordings --task activity --user person --hide side --rate 50"),
 }  # fmt: skip
 HERE = {"module": "compendium"}
 BUILT = ("build", "figures/quick")
@@ -140,23 +141,13 @@ CHECKOUT = {
     "make archive": Command("archive", ("build/*.zip",), members, module="make"),
 }
 COMMANDS = OWN | CHECKOUT
-RECORDINGS = """name = "watch"
-files = "recordings/*.csv"
-rate = 50
-channels = ["x", "y"]
-file_name = "{activity}_{person}_{day}.csv"
-subject = "person"
-trial = "day"
-public = "activity"
-private = ["side"]
-people = "people.csv"
-"""
 
 
 def prepare(name: str, folder: Path) -> None:
     """Write what a command reads: tables and recordings, or a checkout and a mirror with one data set."""
     if name in CHECKOUT:
         subprocess.run(["git", "clone", "-q", "--depth", "1", f"file://{ROOT}", str(folder)], check=True)
+        subprocess.run([sys.executable, "-m", "compileall", "-q", str(folder / "lib")], check=True)
         if name.startswith("make"):  # an environment that is complete, so that nothing is installed
             (folder / "env").mkdir()
             for path in Path(sys.prefix).iterdir():
@@ -180,13 +171,12 @@ def prepare(name: str, folder: Path) -> None:
             file = folder / f"recordings/{doing}_{person}_{day}.csv"
             pd.DataFrame(values, columns=["x", "y"]).to_csv(file, index=False)
         people = pd.DataFrame({"person": list("pqrs"), "side": ["left", "right"] * 2})
-        people.to_csv(folder / "people.csv", index=False)
-        (folder / "recordings.toml").write_text(RECORDINGS, encoding="utf-8")
+        people.to_csv(folder / "recordings" / "people.csv", index=False)
 
 
 def start(command: Command, folder: Path, words: str = "") -> subprocess.Popen:
     """Start a command in a folder, with a folder for temporary files beside it."""
-    temporary = folder.with_name(f"{folder.name} tmp")
+    temporary = folder.with_name("tmp")
     temporary.mkdir(exist_ok=True)
     own = {"TMPDIR": str(temporary), "OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT / "lib")}
     first = [sys.executable, "-m", command.module]
@@ -306,7 +296,7 @@ def kill(command: Command, folder: Path, how: str, scope: str, after: float) -> 
 
 def leftovers(folder: Path, clean: set[str]) -> list[str]:
     """Return hidden and temporary files that the undisturbed run did not leave."""
-    temporary = folder.with_name(f"{folder.name} tmp")
+    temporary = folder.with_name("tmp")
     inside = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if ".git" not in path.parts}
     hidden = {
         name for name in inside if any(part.startswith(".") or part.endswith(".part") for part in name.split("/"))
