@@ -118,9 +118,11 @@ def draft(
             row = [str(cell).strip() for cell in cells.to_pylist()].index(name)
             raise ValueError(f"{found.where(row)}: {error}") from error
     settle_commas(guesses.values())
+    labels = written["recordings"].labels if recorded else []
     for name, guess in guesses.items():
-        if recorded and name not in roles and guess.keys.get("type") not in NUMBERS:
-            guesses[name] = Guess({}, guess.remark or "it holds no numbers, and signals are numbers")
+        if recorded and name not in roles and (name in labels or guess.keys.get("type") not in NUMBERS):
+            said = "the names of files show it" if name in labels else "it holds no numbers, and signals are numbers"
+            guesses[name] = Guess({}, guess.remark or said)
         if name in roles and guess.remark:
             raise ValueError(f"{called}: column {name!r} cannot be the {roles[name]}: {guess.remark}")
     known = [_readable(name, guess, roles.get(name), at) for at, (name, guess) in enumerate(guesses.items(), 1)]

@@ -12,6 +12,7 @@ _OFFSET = 5  # times its range that a time since long ago is away from zero
 _DISTINCT = 0.9  # share of different values from which numbers name their row
 _EVEN = 0.15  # of the range, where the median of codes lies at least
 _SEQUENCE = 20  # rows after which rising values are no chance
+_MOSTLY = 0.95  # of the steps of a clock that begins anew
 _FEW = 1000  # values that can be attributes of a user
 _SAME, _PAIRS = 0.9, 0.2  # share of pairs of one user, and pairs per row, from which a value is a code
 _SIDE = 3  # neighbours at each side
@@ -159,10 +160,17 @@ def order_or_size(values: np.ndarray, who: np.ndarray) -> Finding | None:
 
 def _rises(values: np.ndarray) -> bool:
     steps = np.diff(values)
-    return len(np.unique(values)) >= _SEQUENCE and bool((steps >= 0).all() or (steps <= 0).all())
+    if len(np.unique(values)) < _SEQUENCE:
+        return False
+    return _mostly(steps) or bool((steps >= 0).all() or (steps <= 0).all())
 
 
 def _rises_within(values: np.ndarray, who: np.ndarray) -> bool:
     order = np.argsort(who, kind="stable")
     steps = np.diff(values[order])[np.diff(who[order]) == 0]
-    return len(steps) >= max(_SEQUENCE, 0.8 * len(values)) and bool((steps > 0).all() or (steps < 0).all())
+    return len(steps) >= max(_SEQUENCE, 0.8 * len(values)) and _mostly(steps)
+
+
+def _mostly(steps: np.ndarray) -> bool:
+    """Return whether nearly all steps rise, or fall: a clock can begin anew with each recording."""
+    return max((steps > 0).mean(), (steps < 0).mean()) >= _MOSTLY

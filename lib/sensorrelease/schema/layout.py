@@ -24,6 +24,7 @@ PEOPLE, SESSION = "people.csv", "session"  # table of private attributes, and la
 _NOT = r"(?<![a-zµμ/])(?<!m[_ .*])"  # m/s^2, rad/s and m s-2 are no times
 TIMES = re.compile(rf"(?i){_NOT}(t|ts|time|timestamp|clock|datetime|date|[mun]?s|sec|seconds)(?![a-z^]|-\d)")  # names
 _ACTIVITIES = re.compile(r"(?i)walk|run|jog|sit|stand|stair|lie|lying|cycl|drive|up|down")
+_SESSIONS = re.compile(r"(?i)(session|trial|run|rep|take|day|recording)?[_-]?\d+\.\w+")
 _USUAL = 50.0  # samples per second: of several units of time, the one with the nearest rate is meant
 _LOST = 2.5  # steps of a gap that a draft tolerates: one lost sample
 _ABOUT = re.compile(r"(?i)(metadata|annotation|device|info|people|subjects)|(^|.*/)meta/")  # files beside recordings
@@ -62,9 +63,10 @@ def lay_out(
     columns = column_names(first, known) or list(next(batches(first, known, 1, None)).columns)
     more: dict[str, str] = {}
     if names is None:
-        names, session = _guess_names(files, folder, columns, roles)
-        more |= {SESSION: "recording"} if session else {}
+        names = _guess_names(files, folder, columns, roles)
     labels = [] if names is None else list(labels_in(first.relative_to(folder), names))
+    if SESSION in labels and roles["recording"] is None and SESSION not in roles.values():
+        more[SESSION] = "recording"
     if absent := [name for name in roles.values() if name and name not in [*columns, *labels]]:
         raise ValueError(
             f"{absent[0]!r} is no column of {first}, and the names of the files do not show it: give --names with its "
@@ -109,7 +111,12 @@ def _found(folder: Path, names: str | None) -> list[Path]:
         raise FileNotFoundError(f"{folder} holds no recording: no file ends with {', '.join(SUFFIXES)}{remedy}")
     held, folders = Counter(file.name for file in files), {file.parent for file in files}
     sensors = [name for name, count in held.items() if count > 1]
-    if len(sensors) > 1 and len(files) > len(folders) and not any(map(_ACTIVITIES.match, sensors)):
+    if (
+        len(sensors) > 1
+        and len(files) > len(folders)
+        and not any(map(_ACTIVITIES.match, sensors))
+        and not all(map(_SESSIONS.fullmatch, sensors))
+    ):
         raise ValueError(
             f"the recordings in {folder} have several files each ({', '.join(sensors[:5])}): join them first (guide: "
             f"recordings of apps), or name one of them, such as --names '{{activity}}_{{person}}/{sensors[0]}'"
@@ -127,15 +134,13 @@ def _glob(files: list[Path], folder: Path) -> str:
     return "/".join(["*"] * (len(parts[0]) - 1) + [last]) if len({*map(len, parts)}) == 1 else f"**/{last}"
 
 
-def _guess_names(
-    files: list[Path], folder: Path, columns: list[str], roles: Mapping[str, str | None]
-) -> tuple[str | None, bool]:
-    """Return the pattern of the labels in the names of files, and whether one of them is the session."""
+def _guess_names(files: list[Path], folder: Path, columns: list[str], roles: Mapping[str, str | None]) -> str | None:
+    """Return the pattern of the labels in the names of files."""
     wanted = {role: name for role, name in roles.items() if name not in columns}
     names = [_DATE.sub("*", file.relative_to(folder).as_posix()) for file in files]
     parts = [re.split(r"([_\-/. ]+)", name) for name in names]
     if len({tuple(part[1::2]) for part in parts}) > 1 or len(names) < 2 or not {"task", "user"} & {*wanted}:
-        return None, False
+        return None
     pattern, open_ = "", ["task", "user", "recording"]
     for at, texts in enumerate(zip(*parts, strict=True)):
         different = sorted(set(texts))
@@ -146,7 +151,7 @@ def _guess_names(
         else:
             pattern += different[0] if len(different) == 1 else "*"
     pattern = re.sub(r"\*(?:[_\-. ]*\*)+", "*", pattern)
-    return (pattern, roles["recording"] is None and "recording" not in open_) if "{" in pattern else (None, False)
+    return pattern if "{" in pattern else None
 
 
 def _plays(role: str, texts: list[str]) -> bool:

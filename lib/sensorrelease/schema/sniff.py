@@ -99,6 +99,9 @@ def _dialect(lines: list[str], file: Path) -> Dialect:
         return (sizes.count(width) if width > 1 else 0, width)
 
     delimiter = max(_DELIMITERS, key=fit)
+    apart = {len(text.split()) for text in texts}
+    if fit(delimiter)[1] == 1 < len(texts) and len(apart) == 1 and apart != {1} and "\0" not in texts[0]:
+        raise ValueError(f"{file} has spaces between its columns: write commas in their place")
     rows = [next(iter(_parse([line], delimiter)), []) for line in texts]
     header, units, trailing = _find_header(rows)
     filled = [cell for cell in rows[header[0]] if cell.strip()]
@@ -164,10 +167,18 @@ _ABSENT = frozenset({"na", "nan", "n/a", "null", "none", "-", "--", "?", "unknow
 
 
 def _sniff_sheet(file: Path) -> Dialect:
+    """Return how the longest of the sheets is written; the first one, if several are."""
     with opened_book(file) as book:
-        kept = [(at, row) for at, row in islice(sheet_rows(file, book, Dialect()), _LINES) if row]
-    if not kept:
-        raise ValueError(f"{file} has an empty first sheet: name another one at `sheet`")
+        shown = [sheet.title for sheet in book.worksheets if sheet.sheet_state == "visible"]
+        sheets = {name: islice(sheet_rows(file, book, Dialect(sheet=name)), _LINES) for name in shown}
+        found = {name: [(at, row) for at, row in rows if row] for name, rows in sheets.items()}
+    if not any(found.values()):
+        raise ValueError(f"{file} has no visible sheet with rows")
+    kept = found[name := max(found, key=lambda one: len(found[one]))]
     width = max(len(row) for _, row in kept)
     header, units, _ = _find_header([row + [""] * (width - len(row)) if len(row) > 2 else row for _, row in kept])
-    return Dialect(headerRows=[kept[at][0] for at in header], commentRows=[kept[at][0] for at in units])
+    return Dialect(
+        sheet=name if name != shown[0] else None,
+        headerRows=[kept[at][0] for at in header],
+        commentRows=[kept[at][0] for at in units],
+    )

@@ -93,6 +93,17 @@ def test_files_that_burst_are_refused_before_they_are_read(tmp_path, home):
         read(tmp_path / "delta.parquet", home.schema(format="parquet"))
 
 
+def test_nested_values_are_withheld_by_a_draft_and_refused_by_a_schema(tmp_path):
+    record = '{"load": %d.5, "room": "%s", "owner": "p%d", "node": {"name": "Ann"}}\n'
+    (tmp_path / "home.jsonl").write_text("".join(record % (k * 37 % 61, "ab"[k % 2], k % 3) for k in range(30)))
+    found = draft(tmp_path / "home.jsonl", "room", "owner")
+    assert found.field("node").role == "withheld"
+    assert list(read(tmp_path / "home.jsonl", found).frame) == ["load", "room", "owner"]
+    fields = [one.model_copy(update={"role": "feature"}) if one.name == "node" else one for one in found.fields]
+    with pytest.raises(ValueError, match=r"home\.jsonl, line 1: column 'node' holds nested values"):
+        read(tmp_path / "home.jsonl", found.model_copy(update={"fields": fields}))
+
+
 def test_a_sheet_has_no_more_rows_than_excel(tmp_path, monkeypatch):
     """A workbook of 300 kB with ten million rows kept a command busy for more than two minutes."""
     pd.DataFrame({"load": range(40), "room": ["a", "b"] * 20, "owner": ["p", "q"] * 20}).to_excel(

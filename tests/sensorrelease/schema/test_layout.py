@@ -55,6 +55,34 @@ def test_labels_are_found_in_names_of_files_and_folders(name, names, files, tmp_
     assert frame[FILE].nunique() == 6
 
 
+def test_numbered_files_are_sessions_and_no_label_is_a_signal(tmp_path):
+    """1.csv and 2.csv of each activity were taken for two sensors; with --names, the session left as a feature."""
+    for number in (1, 2):
+        folder_of(tmp_path / "rec", f"{{person}}/{{activity}}/{number}.csv")
+    names = "{person}/{activity}/{session}.csv"
+    for found in (drafted(tmp_path / "rec"), drafted(tmp_path / "rec", names=names)):
+        assert found.recordings.names == names
+        assert found.field("session").role == "recording"
+    found = drafted(tmp_path / "rec", names="{person}/{activity}/{take}.csv")
+    assert found.field("take").role == "withheld"
+
+
+def test_a_second_clock_does_not_leave(tmp_path):
+    """Seconds since the start of each recording left as a feature, because they begin anew with each file."""
+    folder = folder_of(tmp_path / "rec", "{activity}_{person}.csv")
+    for file in folder.iterdir():
+        table = pd.read_csv(file)
+        table.assign(elapsed=table["time"] - table["time"][0], spin=np.arange(len(table)) % 40).to_csv(
+            file, index=False
+        )
+    found = drafted(folder)
+    assert [found.field(name).role for name in ("time", "elapsed", "spin", "x")] == [
+        "time",
+        *["withheld"] * 2,
+        "feature",
+    ]
+
+
 def test_labels_that_names_do_not_show_are_asked_for(tmp_path):
     folder_of(tmp_path / "rec", "{activity}{person}.csv")
     with pytest.raises(ValueError, match=r"'person' is no column of .*: give --names with its place"):

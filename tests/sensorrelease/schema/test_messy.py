@@ -376,7 +376,6 @@ _ERROR, _CLASS = "missing values of 240|missing or infinite", "divide it in clas
 
 # Inputs that the draft refuses, and the words of the refusal. All others are read.
 REFUSED = {
-    "JSON lines with nested values": "line 1: column 'load' holds nested values",
     "one user": "has 1 user: a release needs two",
     "two columns of one name": r"same name: 'load' \(columns 1, 2\)",
     "an old Excel file": r"save it as \.xlsx or \.csv",

@@ -2,6 +2,7 @@
 
 import gzip
 
+import openpyxl
 import pytest
 
 from sensorrelease.schema.sniff import sniff
@@ -57,6 +58,26 @@ def test_the_name_says_the_format(tmp_path):
             sniffed(tmp_path, text)
     with pytest.raises(ValueError, match="line 1, where the header is"):
         sniffed(tmp_path, ROWS)
+    with pytest.raises(ValueError, match=r"home\.dat has spaces between its columns: write commas"):
+        sniffed(tmp_path, (HEAD + ROWS).replace(";", "  "), "home.dat")
+
+
+def test_the_longest_sheet_is_the_table(tmp_path):
+    """A workbook whose first sheet describes the project had "no rows below its header", and no remedy."""
+    book = openpyxl.Workbook()
+    book.active.append(["project", "home"])
+    page = book.create_sheet("data")
+    for line in ["made in 2026", *(HEAD + ROWS).splitlines()]:
+        page.append(line.split(";"))
+    book.create_sheet("hidden").sheet_state = "hidden"
+    book.save(tmp_path / "home.xlsx")
+    dialect = sniff(tmp_path / "home.xlsx")["dialect"]
+    assert (dialect.sheet, dialect.headerRows) == ("data", [2])
+    page.delete_rows(1, 99)
+    book.active.delete_rows(1)
+    book.save(tmp_path / "home.xlsx")
+    with pytest.raises(ValueError, match="no visible sheet with rows"):
+        sniff(tmp_path / "home.xlsx")
 
 
 def test_a_text_that_unpacks_to_far_more_than_its_size_is_refused(tmp_path, monkeypatch):
