@@ -245,8 +245,9 @@ class Converter:
 
 
 def is_nested(kind: pa.DataType) -> bool:
-    """Return whether cells of a type are no single values: lists, records, bytes."""
-    return bool(pa.types.is_nested(kind) or pa.types.is_binary(kind) or pa.types.is_large_binary(kind))
+    """Return whether cells of a type are no single values: lists, records, bytes, intervals and periods of pandas."""
+    more = isinstance(kind, pa.BaseExtensionType)
+    return bool(more or pa.types.is_nested(kind) or pa.types.is_binary(kind) or pa.types.is_large_binary(kind))
 
 
 def as_arrow(table: Any) -> dict[str, pa.ChunkedArray]:
@@ -257,7 +258,9 @@ def as_arrow(table: Any) -> dict[str, pa.ChunkedArray]:
     TypeError, ValueError
         If it is none of these, or two columns have one name.
     """
-    if isinstance(table, np.ndarray):
+    if isinstance(table, np.ndarray) and table.dtype.names:
+        table = pd.DataFrame(table)
+    elif isinstance(table, np.ndarray):
         table = pd.DataFrame(table if table.ndim > 1 else table[:, None])
         table.columns = [f"x{place}" for place in range(table.shape[1])]
     if hasattr(table, "collect"):  # a lazy frame of polars

@@ -16,7 +16,7 @@ from sensorrelease.schema.formats import check_file
 from sensorrelease.schema.guess import ABSENT, Guess, absent_labels, guess_column, settle_commas
 from sensorrelease.schema.identify import judge_values
 from sensorrelease.schema.layout import lay_out
-from sensorrelease.schema.model import FILE, NUMBERS, OTHER, RUN, Constraints, Field, Schema, fold
+from sensorrelease.schema.model import FILE, FINEST, NUMBERS, OTHER, RUN, Constraints, Field, Schema, fold
 from sensorrelease.schema.read import Pieces
 from sensorrelease.schema.recognise import Names, code_in, header_kind, is_plain, is_quantity
 from sensorrelease.schema.sniff import sniff
@@ -276,6 +276,7 @@ class _Column:
 
     def _bound(self, low: float, high: float, step: float) -> None:
         """Set the step, and a range that begins and ends at it."""
+        step = max(step, 10.0 ** np.ceil(np.log10(FINEST * max(abs(low), abs(high), 1e-300))))
         places = max(0, -round(np.log10(step)))
         ends = [round(np.floor(low / step + 1e-9) * step, places), round(np.ceil(high / step - 1e-9) * step, places)]
         self.keys |= {"constraints": {"minimum": min(ends[0], low), "maximum": max(ends[1], high)}, "step": float(step)}

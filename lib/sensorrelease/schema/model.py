@@ -20,7 +20,7 @@ Type = Literal["number", "integer", "boolean", "string", "datetime", "date", "ti
 Format = Literal["csv", "jsonl", "parquet", "feather", "xlsx"]
 NUMBERS = ("number", "integer")
 MOMENTS = ("datetime", "date", "time")
-_FINEST = 1e-15  # of a step beside the largest number: doubles have about 16 digits
+FINEST = 1e-15  # of a step beside the largest number: doubles have about 16 digits
 OTHER = "other"  # the level that rare levels become
 UNITS = {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}  # of times as numbers, in a second
 FILE, RUN = "_file", "_run"  # columns that are added to recordings: number of the file, and of the recording
@@ -120,9 +120,9 @@ class Field(Part):
         if low is not None and high is not None and low > high:
             raise ValueError(f"minimum {low:g} is above maximum {high:g}: exchange them")
         ends = max(abs(low or 0), abs(high or 0))
-        if self.step is not None and self.step < ends * _FINEST:
+        if self.step is not None and self.step < ends * FINEST:
             raise ValueError(
-                f"step {self.step:g} is finer than numbers of this size: give at least {ends * _FINEST:.0g}"
+                f"step {self.step:g} is finer than numbers of this size: give at least {ends * FINEST:.0g}"
             )
         if levels and (twice := [one for one, many in Counter(map(fold, levels)).items() if many > 1]):
             raise ValueError(f"enum has {twice[0]!r} in two spellings: keep one")

@@ -6,7 +6,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from sensorrelease.schema import Constraints, Field, Schema, read
+from sensorrelease.schema import Constraints, Field, Schema, draft, read
 from sensorrelease.schema.cells import Converter, as_arrow
 
 NUMBERS = [
@@ -111,6 +111,7 @@ KINDS = {
     "lazy polars": pl.from_pandas(FRAME).lazy(),
     "arrow": pa.Table.from_pandas(FRAME),
     "index": FRAME.set_index("owner"),
+    "records of NumPy": FRAME.to_records(index=False),
 }
 
 
@@ -122,6 +123,24 @@ def test_tables_of_all_libraries_are_read_alike(kind):
     np.testing.assert_array_equal(found["load"], [1.5, 2.5, np.nan])
     assert found["room"].tolist() == ["hall", "bath", "hall"]
     assert found["owner"].tolist() == ["1", "2", "1"]
+
+
+ODD = {
+    "periods": pd.period_range("2026-01-01", periods=60, freq="h"),
+    "intervals": pd.interval_range(0, 60),
+    "numbers of 64 bits": np.arange(60).astype("uint64") % 9 + np.uint64(2**63),
+}
+
+
+@pytest.mark.parametrize("kind", [*ODD])
+def test_a_draft_withholds_types_that_hold_no_measurement(kind):
+    """Each of these ended with an error of arrow or pydantic."""
+    draw = np.random.default_rng(0)
+    who, room = draw.integers(0, 3, 60), draw.choice(["hall", "bath"], 60)
+    table = pd.DataFrame({"load": draw.normal(0, 1, 60).round(2), "room": room, "owner": [f"p{k}" for k in who]})
+    found = draft(table.assign(odd=ODD[kind]), "room", "owner")
+    assert found.field("odd").role == "withheld"
+    assert found.field("load").role == "feature"
 
 
 def test_columns_of_an_array_have_names():
