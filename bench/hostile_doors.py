@@ -494,7 +494,7 @@ fields:
 - {name: activity, type: string, role: task, constraints: {enum: [sit, walk]}}
 - {name: person, type: string, role: user}
 - {name: day, type: string, role: recording}
-- {name: side, type: string, role: withheld, constraints: {enum: [left, right]}}
+- {name: side, type: string, role: private}
 recordings:
   files: "*.csv"
   names: "{activity}_{person}_{day}.csv"

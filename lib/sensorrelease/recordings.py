@@ -18,8 +18,10 @@ from sensorrelease.schema.command import ENDING
 from sensorrelease.schema.files import MOST_BYTES, refuse_size
 from sensorrelease.schema.gate import Gate
 from sensorrelease.schema.model import FILE, RUN, Schema
-from sensorrelease.schema.read import read
+from sensorrelease.schema.read import ROWS, read
 from sensorrelease.schema.sources import Files
+
+_MOST_BYTES = 2**29  # of all samples: texts and further columns need as much again
 
 
 def is_recorded(source: Any) -> bool:
@@ -194,15 +196,17 @@ def read_recordings(
 
 def as_declared(folder: Path, schema: Schema, whence: str, gate: Gate | None = None, **how: bool) -> OwnRecordings:
     """Return recordings as a schema declares them; without a gate, it is learned from them."""
-    frame, _, _, notices = read(folder, schema, **how)
+    frame, _, _, notices = read(folder, schema, limit=_MOST_BYTES, **how)
+    pieces = [frame.iloc[start : start + ROWS] for start in range(0, len(frame), ROWS)]  # texts of all would be large
     if gate is None:
         census = Census(schema)
-        census.add(frame)
+        for piece in pieces:
+            census.add(piece)
         gate = Gate.learn(schema, census)
         if len(gate.levels[gate.task]) < 2:
             raise ValueError(f"the task {schema.task!r} has fewer than two classes that {schema.k} users share")
     one = gate.declared[gate.task]
-    known = levels_of(frame[one.name], one).isin(gate.levels[gate.task]).to_numpy()
+    known = np.concatenate([levels_of(piece[one.name], one).isin(gate.levels[gate.task]) for piece in pieces])
     if not known.all():
         notices = [*notices, f"{(~known).sum():,} samples of a class of the task that few users have left out"]
         frame = frame[known].reset_index(drop=True)

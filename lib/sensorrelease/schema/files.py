@@ -5,6 +5,7 @@ import codecs
 import csv
 import gzip
 import lzma
+import os
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -223,7 +224,16 @@ def _suits_duckdb(file: Path, schema: Schema) -> bool:
         and above[-1] - max(first, above[0]) < len(above)
         and dialect.quoteChar != "none"
         and not set("*?[") & set(str(file))
+        and _ends_short(file)
     )
+
+
+def _ends_short(file: Path) -> bool:
+    """Return whether the last line is no longer than lines may be: DuckDB drops one that exceeds its buffer."""
+    with file.open("rb") as stream:
+        size = stream.seek(0, os.SEEK_END)
+        stream.seek(max(0, size - _LINE))
+        return size <= _LINE or b"\n" in stream.read().rstrip(b"\r\n")
 
 
 def _by_duckdb(

@@ -15,7 +15,7 @@ from sensorprivacy.progress import tqdm
 from sensorrelease.schema.cells import Converter
 from sensorrelease.schema.clock import Clock
 from sensorrelease.schema.files import MOST_BYTES, Batch, refuse_size
-from sensorrelease.schema.formats import column_names
+from sensorrelease.schema.formats import check_file, column_names
 from sensorrelease.schema.model import FILE, OTHER, RUN, Schema
 from sensorrelease.schema.sources import Files, Memory, check_columns
 
@@ -96,7 +96,9 @@ class Pieces:
         name, user = getattr(self.schema.recordings, "people", None), str(self.schema.user)
         if name is None:
             return pd.DataFrame()
-        named = (column_names(folder / name, Schema(fields=[])) or []) if (folder / name).exists() else [user]
+        named = [user]
+        if (folder / name).exists():
+            named = column_names(check_file(folder / name), Schema(fields=[])) or []
         self._beside = [one for one in named if one != user]
         if not self.schema.private:
             return pd.DataFrame()

@@ -106,6 +106,14 @@ def _numbers(**keys):
     return Schema(fields=[Field(name=name, type="number", role="time") for name in "ab"], **keys)
 
 
+@pytest.mark.slow
+def test_a_last_line_that_exceeds_the_buffer_is_not_dropped(tmp_path, home):
+    """DuckDB drops a last line of more than 32 MB without a word."""
+    file = home.write(tmp_path, [HEAD, *ROWS, "1" * 40_000_000])
+    with pytest.raises(ValueError, match=r"has more than 10,000,000 characters: is it a table\?"):
+        read(file, home.schema())
+
+
 def test_packed_texts_that_unpack_to_much_are_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(files, "_UNPACKED", 1_000_000)
     with gzip.open(tmp_path / "bomb.csv.gz", "wb") as file:

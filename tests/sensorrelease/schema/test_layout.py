@@ -1,6 +1,7 @@
 """What a draft finds in a folder of recordings: files, labels in their names, clock and rate."""
 
 import json
+import os
 import shutil
 
 import numpy as np
@@ -65,6 +66,22 @@ def test_numbered_files_are_sessions_and_no_label_is_a_signal(tmp_path):
         assert found.field("session").role == "recording"
     found = drafted(tmp_path / "rec", names="{person}/{activity}/{take}.csv")
     assert found.field("take").role == "withheld"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="pipes and names of bytes")
+def test_a_table_of_people_is_a_file_and_a_name_is_a_text(tmp_path):
+    """A pipe as people.csv let `publish` wait for ever; half a character in a name ended with Unicode's own error."""
+    folder = folder_of(tmp_path / "rec", "{activity}_{person}.csv")
+    pd.DataFrame({"person": PEOPLE, "side": ["left", "right", "left"]}).to_csv(folder / "people.csv", index=False)
+    found = drafted(folder)
+    (folder / "people.csv").unlink()
+    os.mkfifo(folder / "people.csv")
+    with pytest.raises(ValueError, match=r"people\.csv is no regular file"):
+        read(folder, found)
+    (folder / "people.csv").unlink()
+    (folder / "walk_P01.csv").rename(folder / "walk_P0\udcff.csv")
+    with pytest.raises(ValueError, match=r"walk_P0\\udcff\.csv' has characters that are no text: rename it"):
+        drafted(folder)
 
 
 def test_a_second_clock_does_not_leave(tmp_path):
