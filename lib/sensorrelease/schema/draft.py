@@ -121,8 +121,7 @@ def draft(
     labels = written["recordings"].labels if recorded else []
     for name, guess in guesses.items():
         if recorded and name not in roles and (name in labels or guess.keys.get("type") not in NUMBERS):
-            said = "the names of files show it" if name in labels else "it holds no numbers, and signals are numbers"
-            guesses[name] = Guess({}, guess.remark or said)
+            guesses[name] = Guess({}, guess.remark or "it is no signal: those are columns of numbers in the files")
         if name in roles and guess.remark:
             raise ValueError(f"{called}: column {name!r} cannot be the {roles[name]}: {guess.remark}")
     known = [_readable(name, guess, roles.get(name), at) for at, (name, guess) in enumerate(guesses.items(), 1)]
