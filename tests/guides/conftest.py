@@ -70,6 +70,9 @@ def exports(folder):
               (("lux", 10 * hour), ("power", "unavailable" if hour == 3 else hour))]  # fmt: skip
     (folder / "history.csv").write_text("\n".join(["entity_id,state,last_changed", *states]))
     (folder / "heart.csv").write_text("com.samsung.health.heart_rate,5,2\nheart_rate,device\n71,a,\n84,b,\n")
+    uplink = '{"device": {"id": "a%d"}, "payload": {"temp": 2%d.5, "hum": 40}}\n'
+    (folder / "uplinks.jsonl").write_text("".join(uplink % (at % 2, at) for at in range(4)))
+    (folder / "spaces.dat").write_text("temp  hum\n21.5  40\n 9.5 141\n")
     (folder / "influx.csv").write_text(
         "#group,false,false\n#datatype,string,long\n,result,table,_time,_value,_field,host\n"
         ",,0,2026-01-01T00:00:00Z,21.5,temp,a\n,,0,2026-01-01T00:00:00Z,40,humidity,a\n"

@@ -40,8 +40,9 @@ def test_every_command_of_the_guides(home, recordings, follow, root, tmp_path):
         assert {"device"} < set(table) <= {"lux", "power", "standby", "mode", "device"}
         assert not {"owner", "user", "day", "note"} & set(table)
     sizes = {name: pd.read_csv(tmp_path / f"{name}-table.csv").shape for name in
-             ("history", "heart", "influx", "conn", "capture")}  # fmt: skip
-    assert sizes == {"history": (9, 3), "heart": (2, 2), "influx": (1, 4), "conn": (2, 3), "capture": (400, 5)}
+             ("history", "heart", "influx", "conn", "capture", "uplinks", "spaces")}  # fmt: skip
+    more = {"conn": (2, 3), "capture": (400, 5), "uplinks": (4, 3), "spaces": (2, 2)}
+    assert sizes == {"history": (9, 3), "heart": (2, 2), "influx": (1, 4)} | more
     assert (tmp_path / "search.sqlite").is_file()
     assert len(list((tmp_path / "first").glob("recording-*.csv"))) == 16
     assert (tmp_path / "board" / "edge.pyz").is_file()
