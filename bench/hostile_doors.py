@@ -719,8 +719,9 @@ def attempt(case: Case, folder: Path) -> dict[str, Any]:
         with written_.open(newline="", encoding="utf-8") as stream:
             cells = [cell for row in csv.reader(stream) for cell in row]
         faults += ["formula"] * any(re.match(r"\s*(?:[=@]|[+-][^\d.i])", cell) for cell in cells)
+    last = ascii(lines[-1].replace(str(Path.home()), "~")[:160])[1:-1] if code and lines else ""
     return {"kind": kind, "case": name, "code": code, "mib": round(peak / 2**20), "cpu": round(usage.ru_utime, 1),
-            "faults": "; ".join(faults), "said": ascii(lines[-1][:160])[1:-1] if code and lines else ""}  # fmt: skip
+            "faults": "; ".join(faults), "said": last}  # fmt: skip
 
 
 def main() -> None:
