@@ -30,13 +30,14 @@ from compendium.run.definitions import NOTEBOOK, Code, code_of, forget
 from compendium.run.parameters import read_parameters
 from compendium.run.runs import Run
 from compendium.run.states import git, json_bytes
-from sensorprivacy.paths import write_atomically
+from sensorprivacy.paths import CACHE_VARIABLE, cache_folder, write_atomically
 
 SAME, DIFFERS, UNSEEN = "same", "differs", "not executed"
 FAILED, UNCHANGED, REPLAYED = "failed", "unchanged", "replayed"
 # `verify` judges again from the tables
 _NO_RESULT = {paths.RUN_FILE, paths.MACHINE_FILE, paths.VERDICTS_FILE}
 _THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS", "LOKY_MAX_CPU_COUNT")
+_MADE = ("compare", "derived", "latent", "verified")  # by code, in forms that other commits may not know
 _SEED, _SECONDS = 0, 1800
 
 
@@ -187,6 +188,10 @@ def _play(run: Run, side: Side) -> _Played:
     if run.summarizes or run.after_all:  # it reads the committed tables of other runs
         shutil.copytree(figures_dir("paper"), place.parent, ignore=shutil.ignore_patterns("*.png", "quick", run.name))
     (out / "build").mkdir(parents=True)
+    (out / "cache").mkdir()
+    for kept in sorted(cache_folder().glob("*")):
+        if kept.name not in _MADE:  # data sets
+            (out / "cache" / kept.name).symlink_to(kept)
     declared = read_parameters(side.notebook(run))
     values = {name: value for name, value in run.replayed.items() if name in declared}
     ran, log = out / "ran.json", out / "log.txt"
@@ -213,6 +218,7 @@ def _play(run: Run, side: Side) -> _Played:
 
 def _environment(side: Side, out: Path) -> dict[str, str]:
     places = {"PYTHONPATH": side.lib, "SENSORPRIVACY_HOME": side.root, "SENSORPRIVACY_OUTPUT": out}
+    places[CACHE_VARIABLE] = out / "cache"
     fixed = {"SENSORPRIVACY_MIRROR": paths.mirror_address() or "", "MPLBACKEND": "Agg", "PYTHONHASHSEED": "0"}
     return {**os.environ, **dict.fromkeys(_THREADS, "1"), **fixed, **{name: str(at) for name, at in places.items()}}
 

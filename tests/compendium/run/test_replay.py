@@ -225,6 +225,30 @@ def test_a_replay_that_wrote_nothing_shows_nothing(checkout, monkeypatch, tmp_pa
     assert (outcome.kind, outcome.what) == ("failed", "today: it wrote no files")
 
 
+def test_each_state_makes_its_own_cache(checkout, monkeypatch, tmp_path):
+    """An older commit ended with KeyError, because the cache held digests in a form that it did not know."""
+    for name in ("verified/a.json", "derived/a.parquet", "adult/adult.data"):
+        (tmp_path / "cache" / name).parent.mkdir(parents=True)
+        (tmp_path / "cache" / name).touch()
+    monkeypatch.setenv("SENSORPRIVACY_CACHE", str(tmp_path / "cache"))
+    script = tmp_path / "list.py"
+    script.write_text(f"""
+import json, os, sys
+from pathlib import Path
+folder = Path(os.environ["SENSORPRIVACY_OUTPUT"], "figures", "quick", {RUN!r})
+folder.mkdir(parents=True, exist_ok=True)
+cache = Path(os.environ["SENSORPRIVACY_CACHE"])
+(folder / "cache.csv").write_text(" ".join(str(one.relative_to(cache)) for one in sorted(cache.glob("*/*"))))
+Path(json.loads(sys.argv[1])["ran"]).write_text('{{"functions": [], "seconds": 0}}')
+""")
+    monkeypatch.setattr(replay.replayed, "__file__", str(script))
+    run = read_runs()[RUN]
+    assert replay.replay([run], "HEAD", every=True, say=lambda one: None)[0].kind == SAME
+    for side in ("old", "new"):
+        (found,) = Path(os.environ["SENSORPRIVACY_HOME"], "build", "replay", side).rglob("cache.csv")
+        assert found.read_text() == "adult/adult.data"
+
+
 def test_an_unknown_commit_is_named(checkout):
     with pytest.raises(replay.ReplayError, match="no-such-commit"):
         replay.replay([read_runs()[RUN]], "no-such-commit")
