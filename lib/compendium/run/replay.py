@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from compendium import paths
+from compendium.datasets.catalogue import catalogue
 from compendium.paths import build_dir, digest_of, figures_dir, project_root
 from compendium.run import processes, replayed
 from compendium.run.committed import reaches, read_joins, read_record, versions
@@ -37,7 +38,6 @@ FAILED, UNCHANGED, REPLAYED = "failed", "unchanged", "replayed"
 # `verify` judges again from the tables
 _NO_RESULT = {paths.RUN_FILE, paths.MACHINE_FILE, paths.VERDICTS_FILE}
 _THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS", "LOKY_MAX_CPU_COUNT")
-_MADE = ("compare", "derived", "latent", "verified")  # by code, in forms that other commits may not know
 _SEED, _SECONDS = 0, 1800
 
 
@@ -189,9 +189,9 @@ def _play(run: Run, side: Side) -> _Played:
         shutil.copytree(figures_dir("paper"), place.parent, ignore=shutil.ignore_patterns("*.png", "quick", run.name))
     (out / "build").mkdir(parents=True)
     (out / "cache").mkdir()
-    for kept in sorted(cache_folder().glob("*")):
-        if kept.name not in _MADE:  # data sets
-            (out / "cache" / kept.name).symlink_to(kept)
+    for name in {one.folder for one in catalogue().values()}:  # the rest was made by code, in forms that change
+        if (kept := cache_folder() / name).exists():
+            (out / "cache" / name).symlink_to(kept)
     declared = read_parameters(side.notebook(run))
     values = {name: value for name, value in run.replayed.items() if name in declared}
     ran, log = out / "ran.json", out / "log.txt"

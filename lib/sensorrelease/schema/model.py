@@ -129,7 +129,7 @@ class Field(Part):
         if self.nonconforming == "other" and not levels:
             raise ValueError("nonconforming is other, but enum has no levels: list them, or write missing")
         if not self.bareNumber and self.unit is None:
-            raise ValueError("bareNumber is false, but unit is not given: write the unit that stands in the cells")
+            raise ValueError("bareNumber is false, but unit is not given: write the unit of the cells")
         if self.leaves and self.although is None and (open_ := self._open()):
             raise ValueError(f"{open_}. Or set the role withheld, or say in words at although why it leaves")
         return self

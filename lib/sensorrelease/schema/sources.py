@@ -143,8 +143,10 @@ def recorded_files(folder: Path, given: Recordings) -> list[Path]:
     found = [file for file in sorted(folder.glob(given.files)) if file.is_file() and file != folder / str(given.people)]
     kept = [file for file in found if not _is_beside(file.relative_to(folder), folder)]
     for file in [*kept, *([folder / given.people] if given.people else [])]:
-        if not file.name.isprintable():
-            raise ValueError(f"the name of {str(file)!a} has characters that are no text: rename it")
+        try:
+            file.relative_to(folder).as_posix().encode()
+        except UnicodeEncodeError:
+            raise ValueError(f"the name of {str(file)!a} has characters that are no text: rename it") from None
         if not file.resolve().is_relative_to(folder.resolve()):
             raise ValueError(f"{file} leads out of {folder}: copy the file into the folder")
     if not kept:

@@ -79,9 +79,16 @@ def test_a_table_of_people_is_a_file_and_a_name_is_a_text(tmp_path):
     with pytest.raises(ValueError, match=r"people\.csv is no regular file"):
         read(folder, found)
     (folder / "people.csv").unlink()
-    (folder / "walk_P01.csv").rename(folder / "walk_P0\udcff.csv")
-    with pytest.raises(ValueError, match=r"walk_P0\\udcff\.csv' has characters that are no text: rename it"):
-        drafted(folder)
+    for name in ("walk_P0\udcff.csv", "P0\udcff/walk_P01.csv"):
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / "walk_P01.csv").rename(folder / name)
+        with pytest.raises(ValueError, match=r"udcff.*' has characters that are no text: rename it"):
+            drafted(folder)
+        (folder / name).rename(folder / "walk_P01.csv")
+    (folder / "P0\udcff").rmdir()
+    for activity in ACTIVITIES:  # with a narrow space, as macOS writes it
+        (folder / f"{activity}_P01.csv").rename(folder / f"{activity}_P\u202f01.csv")
+    assert "P\u202f01" in set(read(folder, drafted(folder)).frame["person"])
 
 
 def test_a_second_clock_does_not_leave(tmp_path):

@@ -1,5 +1,3 @@
-from pathlib import Path
-
 import pandas as pd
 import pytest
 
@@ -14,19 +12,10 @@ from compendium.papers.paper3.rivals import (
     with_rivals,
 )
 from compendium.papers.paper3.tuning import choose_shift, repeat_over_seeds, spread_over_seeds
-from sensorprivacy.data import Windows
-from sensorprivacy.latent import InferenceModels, Settings, inference_table, networks
+from sensorprivacy.latent import InferenceModels, inference_table, networks
 from sensorprivacy.latent.networks import Sizes
 from sensorprivacy.latent.study import Study
 from sensorprivacy.latent.trainings import read_all
-
-
-@pytest.fixture
-def study(windows: Windows, unseen: Windows, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Study:
-    monkeypatch.setenv("SENSORPRIVACY_CACHE", str(tmp_path / "build"))
-    short = Settings(epochs=2, batch=64)
-    trains = {"network": "mlp", "alpha": 10.0, "beta": 0.1, "vae": short, "inference": short}
-    return Study("sines", "sines-gender", "gender", windows, windows, unseen, unseen, **trains)  # type: ignore[arg-type]
 
 
 @pytest.mark.slow

@@ -21,7 +21,6 @@ from sensorprivacy.latent import (
     LatentAnonymizer,
     MeanShift,
     SeededSource,
-    Settings,
     Transport,
     inference_table,
     training,
@@ -30,14 +29,6 @@ from sensorprivacy.latent.modify import bijection_codes, generator_of, targets
 from sensorprivacy.latent.networks import encode
 from sensorprivacy.latent.study import Study
 from sensorprivacy.latent.windows import flatten, replace_values
-
-
-@pytest.fixture
-def study(windows: Windows, unseen: Windows, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Study:
-    monkeypatch.setenv("SENSORPRIVACY_CACHE", str(tmp_path / "build"))
-    short = Settings(epochs=2, batch=64)
-    trains = {"network": "mlp", "alpha": 10.0, "beta": 0.1, "vae": short, "inference": short}
-    return Study("sines", "sines-gender", "gender", windows, windows, unseen, unseen, **trains)  # type: ignore[arg-type]
 
 
 def test_every_cell_and_transfer_has_a_row(
