@@ -109,7 +109,7 @@ def draft(
         written = sniff(check_file(source))
     written |= {"missingValues": ABSENT}
     found, head = _head(source, written)
-    require_columns(list(head), list(roles), called)
+    require_columns(list(head), list(roles), called + ", read as cp1252," * (written.get("encoding") == "cp1252"))
     guesses: dict[str, Guess] = {}
     for name, cells in head.items():
         try:
@@ -118,9 +118,8 @@ def draft(
             row = [str(cell).strip() for cell in cells.to_pylist()].index(name)
             raise ValueError(f"{found.where(row)}: {error}") from error
     settle_commas(guesses.values())
-    labels = written["recordings"].labels if recorded else []
     for name, guess in guesses.items():
-        if recorded and name not in roles and (name in labels or guess.keys.get("type") not in NUMBERS):
+        if recorded and name not in roles and guess.keys.get("type") not in NUMBERS:
             guesses[name] = Guess({}, guess.remark or "it is no signal: those are columns of numbers in the files")
         if name in roles and guess.remark:
             raise ValueError(f"{called}: column {name!r} cannot be the {roles[name]}: {guess.remark}")
@@ -223,7 +222,7 @@ class _Column:
         open_ = self.keys.get("type") == "string" and "constraints" not in self.keys
         if (role == "feature" and self.reasons) or (role == "task" and open_):
             self.keys["role"] = "withheld"
-        return Field(**self.keys, why="; ".join(filter(None, [*self.reasons, *self.seen])))
+        return Field(**self.keys, why="; ".join(filter(None, dict.fromkeys([*self.reasons, *self.seen]))))
 
     def _judge(self, values: pd.Series) -> None:
         """Set what may leave of a task or a feature, and find reasons against it."""
@@ -298,7 +297,8 @@ class _Column:
         if len(kept) > LEVELS or len(self.profile.rows) > _MOST:
             self.reasons.append(f"it has more than {LEVELS} texts")
             kept = kept[:LEVELS]
-        if sum(rows[level] for level in kept) < 0.5 * total:
+        few = sum(rows[level] for level, some in owners.items() if len(some) < self.plan.k)
+        if sum(rows[level] for level in kept) < 0.5 * total and (2 * few > total or not self.reasons):
             self.reasons.append(f"most of its texts are those of fewer than {self.plan.k} users")
         if not kept:
             return values

@@ -101,8 +101,8 @@ def guess_texts(texts: Counter[str]) -> Guess:
     elif sum(rows for text, rows in cells.items() if text[:2].lower() == "0x") > 0.5 * cells.total():
         return _text("it holds hexadecimal numbers")
     else:
-        many = others <= 0.5
-        return _text(f"most of its cells are numbers, but {words[0][:30]!r} and {len(words) - 1} more are not" * many)
+        rest = f" and {len(words) - 1:,} more" if len(words) > 1 else ""
+        return _text(f"most of its cells are numbers, but not {words[0][:30]!r}{rest}" if others <= 0.5 else "")
     if more := [text for text in absent if text not in ABSENT]:
         found.keys["missingValues"] = [*ABSENT, *more]
     return found

@@ -14,6 +14,7 @@ import pyarrow as pa
 from sensorrelease.schema.cells import Converter
 from sensorrelease.schema.clock import in_seconds, rate_of
 from sensorrelease.schema.dialect import Recordings
+from sensorrelease.schema.files import OPENERS
 from sensorrelease.schema.formats import batches, column_names
 from sensorrelease.schema.guess import ABSENT, Guess, guess_column
 from sensorrelease.schema.model import NUMBERS, UNITS, Field, Schema
@@ -24,10 +25,12 @@ PEOPLE, SESSION = "people.csv", "session"  # table of private attributes, and la
 _NOT = r"(?<![a-zµμ/])(?<!m[_ .*])"  # m/s^2, rad/s and m s-2 are no times
 TIMES = re.compile(rf"(?i){_NOT}(t|ts|time|timestamp|clock|datetime|date|[mun]?s|sec|seconds)(?![a-z^]|-\d)")  # names
 _ACTIVITIES = re.compile(r"(?i)walk|run|jog|sit|stand|stair|lie|lying|cycl|drive|up|down")
-_SESSIONS = re.compile(r"(?i)(session|trial|run|rep|take|day|recording)?[_-]?\d+\.\w+")
+_RECORDED = (SESSION, "recording", "trial", "run", "rep", "take", "day")  # what a label of a recording is called
+_SESSIONS = re.compile(rf"(?i)({'|'.join(_RECORDED)})?[_-]?\d+\.\w+")
 _USUAL = 50.0  # samples per second: of several units of time, the one with the nearest rate is meant
 _LOST = 2.5  # steps of a gap that a draft tolerates: one lost sample
-_ABOUT = re.compile(r"(?i)(metadata|annotation|device|info|people|subjects)|(^|.*/)meta/")  # files beside recordings
+# files beside recordings
+_ABOUT = re.compile(r"(?i)(metadata|annotation|device|info|people|subjects|participants|labels\b|readme)|(^|.*/)meta/")
 _DATE = re.compile(r"\d{4}-\d\d-\d\d(?:[T_ -]\d\d[-:.]\d\d[-:.]\d\d)?")  # when a recording began
 _DAYS = ("%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%m-%d-%Y", "%Y/%m/%d")
 _FORMS = [None, *map(" ".join, product(_DAYS, ("%H:%M:%S.%f", "%H:%M:%S", "%I:%M:%S.%f %p", "%I:%M:%S %p")))]
@@ -37,7 +40,7 @@ _HEAD = 20_000  # rows from which clock and rate are guessed
 def lay_out(
     folder: Path, roles: Mapping[str, str | None], names: str | None = None, rate: float | None = None
 ) -> tuple[dict[str, Any], dict[str, Guess], dict[str, str]]:
-    """Return how a folder of recordings is written, the guess of its clock, and further roles of columns.
+    """Return how a folder of recordings is written, guesses of its clock and labels, and further roles.
 
     Parameters
     ----------
@@ -56,17 +59,20 @@ def lay_out(
         If no file is a recording, or labels or the rate are unclear.
     """
     check_folder(folder)
+    if names and not names.endswith(("*", *SUFFIXES, *(f".{ending}" for ending in OPENERS if ending))):
+        names += ".*"  # the ending of a file is in no label
     files = _found(folder, names)
-    first, pattern = files[0], re.sub(r"\{\w+\}", "*", names) if names else _glob(files, folder)
+    first = files[0]
     written = sniff(first)
     known = Schema(fields=[], **written)
     columns = column_names(first, known) or list(next(batches(first, known, 1, None)).columns)
     more: dict[str, str] = {}
-    if names is None:
-        names = _guess_names(files, folder, columns, roles)
+    names = names or _guess_names(files, folder, columns, roles)
+    pattern = re.sub(r"\{\w+\}", "*", names) if names else _glob(files, folder)
     labels = [] if names is None else list(labels_in(first.relative_to(folder), names))
-    if SESSION in labels and roles["recording"] is None and SESSION not in roles.values():
-        more[SESSION] = "recording"
+    session = next((name for name in labels if name in _RECORDED and name not in roles.values()), None)
+    if session and roles["recording"] is None:
+        more[session] = "recording"
     if absent := [name for name in roles.values() if name and name not in [*columns, *labels]]:
         raise ValueError(
             f"{absent[0]!r} is no column of {first}, and the names of the files do not show it: give --names with its "
@@ -90,7 +96,10 @@ def lay_out(
         gaps="end",
         people=PEOPLE if people else None,
     )
-    return written | {"recordings": given, "name": "recordings"}, guesses, more | dict.fromkeys(guesses, "time")
+    written |= {"recordings": given, "name": "recordings"}
+    more |= dict.fromkeys(guesses, "time")
+    apart = [name for name in labels if name not in more and name not in roles.values()]
+    return written, guesses | dict.fromkeys(apart, Guess({}, "it is a label without a role")), more
 
 
 def _found(folder: Path, names: str | None) -> list[Path]:

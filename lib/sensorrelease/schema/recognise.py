@@ -22,9 +22,14 @@ _NOBODY = frozenset(
 )
 _ALIKE = str.maketrans("аеорсухіјѕԁһαορτνικ", "aeopcyxijsdhaoptvik")  # letters of other scripts that look the same
 _LEAST = 5  # letters of a name that is looked for within words
+_SYLLABLE = re.compile("[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")  # no spaces between words, short names
 
 _CODES = {
     "addresses": re.compile(r"@|://|www\.|°|(?:[0-9a-f]{2}[:-]){3}|(?:[0-9a-f]{0,4}:){3}", re.I),
+    "streets": re.compile(
+        r"(?:str\.|strasse|gasse|allee|platz|weg|street|road|avenue) ?\d|^\d+[a-z]? .*\b(?:street|st|road|rd|avenue)\b"
+    ),
+    "names of persons": re.compile(r"\b(?:dr|prof|mrs?|herrn?|frau)\b\.? [^\W\d_]{2}"),
     "times": re.compile(r"\d[:/]\d|\d[.-]\d+[.-]\d|\b\d{4}-?w\d", re.I),
     "numbers of devices or persons": re.compile(r"\d{4,}|(?:\d\D*){6,}|\+\d"),
     "codes": re.compile(
@@ -124,11 +129,13 @@ class Names:
         self._words = {
             word
             for word, many in counts.items()
-            if many <= most and word not in _NOBODY and (len(word) > 2 or (len(word) == 2 and not word.isdigit()))
+            if many <= most and word not in _NOBODY and (_weight(word) > 2 or (len(word) == 2 and not word.isdigit()))
         }
-        self._words -= {word for word in self._words if len(word) < 3 and not any(word == label for label in people)}
-        joined = {"".join(_PART.findall(label)) for label in people}
-        self._joined = sorted(label for label in joined if len(label) >= _LEAST and not label.isdigit())
+        self._words -= {
+            word for word in self._words if _weight(word) < 3 and not any(word == label for label in people)
+        }
+        joined = {"".join(_PART.findall(label)) for label in people} | {*filter(_SYLLABLE.search, self._words)}
+        self._joined = sorted(label for label in joined if _weight(label) >= _LEAST and not label.isdigit())
         self._within = re.compile("|".join(map(re.escape, self._joined))) if self._joined else None
 
     def find(self, text: str) -> bool:
@@ -140,6 +147,10 @@ class Names:
             if self._within is not None and self._within.search("".join(_PART.findall(form))):
                 return True
         return False
+
+
+def _weight(text: str) -> int:
+    return len(text) + 2 * len(_SYLLABLE.findall(text))
 
 
 def _words(text: str) -> list[str]:

@@ -29,6 +29,7 @@ _LINES = 60
 _PREAMBLE = 12  # lines above a header
 _NUMBER = re.compile(r"[+-]?[\d.,:/ -]*\d[\d.,:/ -]*")
 _LOGGERS = ("TOA5", "TOACI1")
+_NO_TEXT = re.compile(rb"[\x01-\x08\x0e-\x19\x1c-\x1f\x81\x8d\x8f\x90\x9d]")  # what no text in Windows-1252 holds
 
 
 def sniff(file: Path) -> dict[str, Any]:
@@ -82,7 +83,10 @@ def _encoding(head: bytes, file: Path) -> str:
         raise ValueError(f"{file} is not text, although its name says so: save it as CSV in UTF-8")
     if _is_utf8(head):
         return "utf-8"
-    return "latin-1" if any(byte in head for byte in (b"\x81", b"\x8d", b"\x8f", b"\x90", b"\x9d")) else "cp1252"
+    if _NO_TEXT.search(head):
+        said = "unpack it if it is packed, correct its name, or save it as UTF-8"
+        raise ValueError(f"{file} is no text in UTF-8 or Windows-1252: {said}")
+    return "cp1252"
 
 
 def _dialect(lines: list[str], file: Path) -> Dialect:

@@ -122,7 +122,7 @@ def check_columns(found: Sequence[str], names: Sequence[str], called: str) -> No
     """Raise ValueError unless a table has exactly the declared columns."""
     if unknown := [name for name in found if name not in names]:
         shown = ", ".join(map(repr, unknown[:8]))
-        raise ValueError(f"{called} has columns that the schema does not declare: {shown}: draft it again")
+        raise ValueError(f"{called} has columns that the schema does not declare: {shown}: declare or remove them")
     if absent := [name for name in names if name not in found]:
         shown = ", ".join(map(repr, absent[:8]))
         raise ValueError(f"{called} has no column {shown}, which the schema declares; it has {', '.join(found)}")
@@ -184,5 +184,6 @@ def labels_in(file: Path, pattern: str | None) -> dict[str, str]:
     expression = re.sub(r"\\\{(\w+)\\\}", r"(?P<\1>[^_/]+?)", re.escape(pattern)).replace(r"\*", "[^/]*")
     match = re.fullmatch(expression, name)
     if match is None:
-        raise ValueError(f"the file name {name!r} does not fit names: {pattern}: rename the file, or correct `names`")
+        said = "a label holds no _, and * stands for any text: rename the file, or correct `names`"
+        raise ValueError(f"the file name {name!r} does not fit names: {pattern}: {said}")
     return match.groupdict()

@@ -41,10 +41,10 @@ def drafted(folder, **how):
 @pytest.mark.parametrize(
     ("name", "names", "files"),
     [
-        ("{activity}_{person}.csv", "{activity}_{person}.csv", "*.csv"),
+        ("{activity}_{person}.csv", "{activity}_{person}.csv", "*_*.csv"),
         ("{person}/{activity}.csv", "{person}/{activity}.csv", "*/*.csv"),
-        ("{person}/{activity}/A 2026-01-02 10-11-12/Raw.csv", "{person}/{activity}/A */Raw.csv", "*/*/*/Raw.csv"),
-        ("{activity}_{person}-2026-01-02_10-11-12/Acc.csv", "{activity}_{person}-*/Acc.csv", "*/Acc.csv"),
+        ("{person}/{activity}/A 2026-01-02 10-11-12/Raw.csv", "{person}/{activity}/A */Raw.csv", "*/*/A */Raw.csv"),
+        ("{activity}_{person}-2026-01-02_10-11-12/Acc.csv", "{activity}_{person}-*/Acc.csv", "*_*-*/Acc.csv"),
     ],
 )
 def test_labels_are_found_in_names_of_files_and_folders(name, names, files, tmp_path):
@@ -64,8 +64,19 @@ def test_numbered_files_are_sessions_and_no_label_is_a_signal(tmp_path):
     for found in (drafted(tmp_path / "rec"), drafted(tmp_path / "rec", names=names)):
         assert found.recordings.names == names
         assert found.field("session").role == "recording"
-    found = drafted(tmp_path / "rec", names="{person}/{activity}/{take}.csv")
-    assert found.field("take").role == "withheld"
+    for word, role in (("take", "recording"), ("shoe", "withheld")):
+        found = drafted(tmp_path / "rec", names=f"{{person}}/{{activity}}/{{{word}}}")  # the ending is in no label
+        assert found.recordings.names == f"{{person}}/{{activity}}/{{{word}}}.*"
+        assert (found.field(word).role, found.field(word).type) == (role, "string")
+        assert set(read(tmp_path / "rec", found).frame["activity"]) == set(ACTIVITIES)
+
+
+def test_tables_beside_recordings_are_no_recordings(tmp_path):
+    """A table of subjects in the folder ended the draft: its name did not fit those of the recordings."""
+    folder = folder_of(tmp_path / "rec", "{person}_{activity}.csv")
+    (folder / "subjects.csv").write_text("code,age\n1,30\n")
+    (folder / "labels.csv").write_text("file,activity\n1.csv,walk\n")
+    assert read(folder, drafted(folder)).frame[FILE].nunique() == 6
 
 
 @pytest.mark.skipif(os.name != "posix", reason="pipes and names of bytes")

@@ -10,8 +10,25 @@ CODES = [
     "ann@example.org", "https://x.example/u/1", "8FWH4HX8+6X", "u281z7", "48.137,11.575", "48°08'13\"N",
     "geo:48.1,11.5",    "2026-11-27", "14:05", "27.11.26", "2024-W05-3", "+49 89 1234567", "filled.count.soap", "4711",
     "e2c56db5-dffb-48d2-b060-d0f5a7109603", "QW5uYSBTY2htaWR0a2U3",
+    "Dr. Huber", "Frau Prof. Kraus", "Mr Smith", "Hauptstr. 12", "Ringweg 3a", "Lange Straße 7", "221B Baker Street",
 ]  # fmt: skip
-WORDS = ["kitchen", "ACORN-E", "eco", "20-30", "level 3", "1.5", "(0, 5]", "walking upstairs", "B2", "802.11", "tv_on"]
+WORDS = [
+    "kitchen",
+    "ACORN-E",
+    "eco",
+    "20-30",
+    "level 3",
+    "1.5",
+    "(0, 5]",
+    "walking upstairs",
+    "B2",
+    "802.11",
+    "tv_on",
+    "dry",
+    "2 way valve",
+    "street",
+    "road bike",
+]
 
 
 @pytest.mark.parametrize("text", CODES)
@@ -50,6 +67,16 @@ def test_labels_that_name_nobody_are_not_looked_for(label):
 )
 def test_labels_are_found_as_words(text):
     assert Names(["P03", "P04", "bob", "10455", "Q"]).find(text)
+
+
+@pytest.mark.parametrize(
+    ("label", "text"), [("佐藤", "佐藤の部屋"), ("佐藤 健", "佐藤温度"), ("김민준", "김민준폰"), ("สมชาย", "ห้องสมชาย")]
+)
+def test_names_are_found_where_words_are_written_without_spaces(label, text):
+    """A name of two characters within a level left: words were looked for, and whole labels of five letters."""
+    names = Names([label, "鈴木", "高橋", "이서연"])
+    assert names.find(text)
+    assert not names.find("台所の温度")
 
 
 @pytest.mark.parametrize("text", ["bobbin", "P031", "104551", "quit", "lamp"])

@@ -1,6 +1,8 @@
 """How a file is written is guessed from its first lines; what is no table is refused."""
 
+import bz2
 import gzip
+import lzma
 
 import openpyxl
 import pytest
@@ -46,6 +48,19 @@ def test_a_letter_far_below_decides_the_encoding_too(tmp_path):
     text = HEAD + ROWS * 3000
     assert sniffed(tmp_path, text + "1.5;hall;Jörg\n", encoding="cp1252")["encoding"] == "cp1252"
     assert sniffed(tmp_path, text + "1.5;hall;Jörg\n")["encoding"] == "utf-8"
+
+
+@pytest.mark.parametrize(
+    "write", [gzip.compress, bz2.compress, lzma.compress, str, lambda text: b"PAR1\x15\x81" + text]
+)
+def test_what_is_no_text_is_refused(tmp_path, write):
+    """A packed file with the name of a text was read, and its bytes shown as an odd line; so was Japanese text."""
+    content = (
+        write((HEAD + ROWS).encode()) if write is not str else "温度;行動;名前\n1.5;座る;佐藤\n".encode("shift_jis")
+    )
+    (tmp_path / "home.csv").write_bytes(content)
+    with pytest.raises(ValueError, match=r"home\.csv is no text in UTF-8 or Windows-1252.*unpack it.*save it as UTF-8"):
+        sniff(tmp_path / "home.csv")
 
 
 def test_the_name_says_the_format(tmp_path):
