@@ -268,6 +268,7 @@ class Run:
             "run": self.name,
             "started": self._started.isoformat(timespec="seconds"),
             "seconds": round(time.perf_counter() - self._clock, 1),
+            "processor_seconds": round(sum(os.times()[:4]), 1),  # of this process and those that it started and ended
             "platform": platform.platform(),
             "processors": os.cpu_count(),
             "peak_mb": _peak(),

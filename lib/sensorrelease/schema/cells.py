@@ -127,7 +127,7 @@ class Converter:
     def _by_text(self, cells: pa.Array, read: Callable[[str], Any], kind: Any) -> Cells:
         """Convert each different cell once; `read` returns None for one that does not conform."""
         coded = cells if pa.types.is_dictionary(cells.type) else pc.dictionary_encode(cells)
-        codes = coded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+        codes = pc.cast(coded.indices, pa.int64()).fill_null(-1).to_numpy(zero_copy_only=False)
         texts = [self.text(cell) for cell in coded.dictionary.to_pylist()]
         values, states, reason = [], [], ""
         for text in texts:

@@ -149,8 +149,8 @@ def _head(source: Any, written: Mapping[str, Any]) -> tuple[Files | Memory, dict
     found = Files(source, schema) if isinstance(source, str | Path) else Memory(source)
     first = next(found.batches(SAMPLE, None), None)
     if first is None:
-        raise ValueError(f"{source} has no rows below its header: a table needs one")
-    check_names(list(first.columns), source)
+        raise ValueError(f"{found.called} has no rows below its header: a table needs one")
+    check_names(list(first.columns), found.called)
     people = getattr(schema.recordings, "people", None)
     beside = _head(Path(source) / people, {})[1] if people else {}
     return found, first.columns | {name: column for name, column in beside.items() if name not in first.columns}

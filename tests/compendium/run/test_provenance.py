@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 import shutil
 import subprocess
 import tempfile
@@ -93,6 +94,7 @@ def test_what_changes_from_run_to_run_is_kept_apart(home):
     machine = json.loads((folder / "machine.json").read_text())
     assert {"started", "seconds", "platform", "processors", "commit", "dirty", "drawn"} <= set(machine)
     assert not {"started", "seconds", "commit", "dirty"} & set(record(folder))
+    assert 0.2 < machine["processor_seconds"] <= sum(os.times()[:4]) + 0.1, "other programs on the machine do not count"
     assert 50 < machine["peak_mb"] < 50_000  # pandas and matplotlib are loaded
     assert set(machine["drawn"]) == {"drawn/noise.csv"}
     assert (machine["commit"], machine["dirty"]) == (None, None)  # this home is no git checkout

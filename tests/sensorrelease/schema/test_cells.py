@@ -109,6 +109,7 @@ KINDS = {
     "objects": FRAME.astype(object),
     "polars": pl.from_pandas(FRAME),
     "lazy polars": pl.from_pandas(FRAME).lazy(),
+    "categories of polars": pl.from_pandas(FRAME).with_columns(pl.col("room").cast(pl.Categorical)),
     "arrow": pa.Table.from_pandas(FRAME),
     "index": FRAME.set_index("owner"),
     "records of NumPy": FRAME.to_records(index=False),
@@ -141,6 +142,11 @@ def test_a_draft_withholds_types_that_hold_no_measurement(kind):
     found = draft(table.assign(odd=ODD[kind]), "room", "owner")
     assert found.field("odd").role == "withheld"
     assert found.field("load").role == "feature"
+
+
+def test_the_message_about_an_empty_table_does_not_show_it():
+    with pytest.raises(ValueError, match="^the table has no rows below its header"):
+        draft(FRAME[:0], "room", "owner")
 
 
 def test_columns_of_an_array_have_names():
