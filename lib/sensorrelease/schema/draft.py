@@ -13,7 +13,7 @@ import pyarrow as pa
 from sensorprivacy.checks import require_columns
 from sensorrelease.schema.cells import check_names
 from sensorrelease.schema.formats import check_file
-from sensorrelease.schema.guess import ABSENT, Guess, absent_labels, guess_column, settle_commas
+from sensorrelease.schema.guess import ABSENT, Guess, absent_labels, guess_column, second_header, settle_commas
 from sensorrelease.schema.identify import judge_values
 from sensorrelease.schema.layout import lay_out
 from sensorrelease.schema.model import FILE, FINEST, NUMBERS, OTHER, RUN, Constraints, Field, Schema, fold
@@ -110,13 +110,9 @@ def draft(
     written |= {"missingValues": ABSENT}
     found, head = _head(source, written)
     require_columns(list(head), list(roles), called + ", read as cp1252," * (written.get("encoding") == "cp1252"))
-    guesses: dict[str, Guess] = {}
-    for name, cells in head.items():
-        try:
-            guesses[name] = clock.get(name) or guess_column(name, cells, roles.get(name))
-        except ValueError as error:
-            row = [str(cell).strip() for cell in cells.to_pylist()].index(name)
-            raise ValueError(f"{found.where(row)}: {error}") from error
+    if (row := second_header(head)) is not None:
+        raise ValueError(f"{found.where(row)} repeats the header: keep one table, with one header")
+    guesses = {name: clock.get(name) or guess_column(cells, roles.get(name)) for name, cells in head.items()}
     settle_commas(guesses.values())
     for name, guess in guesses.items():
         if recorded and name not in roles and guess.keys.get("type") not in NUMBERS:

@@ -2,11 +2,12 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from sensorrelease.schema.cells import Converter, is_nested
 from sensorrelease.schema.model import Field, Schema, fold
@@ -47,14 +48,8 @@ def _text(remark: str = "") -> Guess:
     return Guess({"type": "string"}, remark)
 
 
-def guess_column(name: str, cells: pa.Array, role: str | None) -> Guess:
-    """Return how a column is read.
-
-    Raises
-    ------
-    ValueError
-        If numbers have the name of the column among them, as where a header stands twice.
-    """
+def guess_column(cells: pa.Array, role: str | None) -> Guess:
+    """Return how a column is read."""
     kind = cells.type.value_type if pa.types.is_dictionary(cells.type) else cells.type
     if is_nested(kind):
         return Guess({}, "it holds nested values or bytes")
@@ -68,11 +63,19 @@ def guess_column(name: str, cells: pa.Array, role: str | None) -> Guess:
     if pa.types.is_temporal(kind):
         return _text("it holds times")
     texts = Counter(text for cell in cells.to_pylist() if cell is not None and (text := str(cell).strip()))
-    again = texts.pop(name, 0)
-    found = guess_texts(texts)
-    if again and found.keys["type"] == "number":
-        raise ValueError(f"column {name!r} holds its own name as a cell: is there a second header or table?")
-    return guess_texts(texts + Counter({name: again})) if again else found
+    return guess_texts(texts)
+
+
+def second_header(head: Mapping[str, pa.Array]) -> int | None:
+    """Return the first row in which half of the columns or more, and at least two, hold their own names."""
+    kinds = {name: is_nested(cells.type) or pa.types.is_primitive(cells.type) for name, cells in head.items()}
+    texts = {name: cells.cast(pa.string()) for name, cells in head.items() if not kinds[name]}
+    same = Counter(
+        row
+        for name, cells in texts.items()
+        for row in pc.indices_nonzero(pc.equal(pc.utf8_trim_whitespace(cells), name)).to_pylist()
+    )
+    return min((row for row, many in same.items() if many >= max(2, len(head) / 2)), default=None)
 
 
 def guess_texts(texts: Counter[str]) -> Guess:

@@ -180,7 +180,7 @@ def _clock(head: Mapping[str, pa.Array], labels: list[str], file: Path) -> tuple
     frame = pd.DataFrame({one: head[one].to_pandas() for one in labels})
     run = int((frame != frame.iloc[0]).any(axis=1).argmax()) if labels else 0
     cells = head[name].slice(0, run or None)  # of the first recording
-    keys = guess_column(name, cells, None).keys
+    keys = guess_column(cells, None).keys
     number = keys if keys.get("type") in NUMBERS else {"type": "number"}  # long digits can be labels, but not here
     ways: list[dict[str, Any]] = [number | {"unit": unit} for unit in UNITS]
     best: tuple[float, Guess, float] | None = None

@@ -25,7 +25,7 @@ _LEAST = 5  # letters of a name that is looked for within words
 _SYLLABLE = re.compile("[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")  # no spaces between words, short names
 
 _CODES = {
-    "addresses": re.compile(r"@|://|www\.|°|(?:[0-9a-f]{2}[:-]){3}|(?:[0-9a-f]{0,4}:){3}", re.I),
+    "addresses": re.compile(r"@|://|www\.|\d ?°|(?:[0-9a-f]{2}[:-]){3}|(?:[0-9a-f]{0,4}:){3}", re.I),
     "streets": re.compile(
         r"(?:str\.|strasse|gasse|allee|platz|weg|street|road|avenue) ?\d|^\d+[a-z]? .*\b(?:street|st|road|rd|avenue)\b"
     ),
@@ -56,7 +56,7 @@ _SHORT = frozenset(
 )
 _QUANTITIES = frozenset("byte bytes octets packets pkts bits size length volume energy power watts lux".split())
 _HEADER_WORDS = {word: kind for kind, words in _HEADERS.items() for word in words.split()}
-_PLAIN = re.compile(r"[^\W\d_][\w ./%²³°µ()\[\]*-]{0,39}")
+_PLAIN = re.compile(r"[^\W\d_][\w ./%²³°µ()\[\]*:,#+-]{0,39}")
 
 
 def code_in(text: str) -> str:

@@ -145,7 +145,7 @@ def test_a_draft_withholds_types_that_hold_no_measurement(kind):
 
 
 def test_the_message_about_an_empty_table_does_not_show_it():
-    with pytest.raises(ValueError, match="^the table has no rows below its header"):
+    with pytest.raises(ValueError, match=r"^the table has no rows below its header"):
         draft(FRAME[:0], "room", "owner")
 
 

@@ -5,7 +5,7 @@ from collections import Counter
 import pyarrow as pa
 import pytest
 
-from sensorrelease.schema.guess import ABSENT, absent_labels, guess_column, guess_texts, settle_commas
+from sensorrelease.schema.guess import ABSENT, absent_labels, guess_column, guess_texts, second_header, settle_commas
 
 CLEAR = [
     (["1", "2.5", "-3e4"], {"decimalChar": "."}),
@@ -49,12 +49,12 @@ def test_words_among_numbers_are_missing_if_they_are_few():
 
 def test_types_of_arrow_are_kept_and_roles_are_labels():
     for cells, kind in ((pa.array([1, 2]), "integer"), (pa.array([1.5]), "number"), (pa.array([True]), "boolean")):
-        assert guess_column("x", cells, None).keys["type"] == kind
-        assert guess_column("x", cells, "user").keys["type"] == "string"
-    assert guess_column("x", pa.array([[1]]), None).keys == {}
-    assert guess_column("x", pa.array(["1E5", "100000"]), "task").keys["type"] == "string"
-    with pytest.raises(ValueError, match="its own name"):
-        guess_column("load", pa.array(["1", "2", "load"]), None)
+        assert guess_column(cells, None).keys["type"] == kind
+        assert guess_column(cells, "user").keys["type"] == "string"
+    assert guess_column(pa.array([[1]]), None).keys == {}
+    assert guess_column(pa.array(["1E5", "100000"]), "task").keys["type"] == "string"
+    assert second_header({"load": pa.array(["1", "load"]), "room": pa.array(["hall", " room"])}) == 1
+    assert second_header({"load": pa.array(["1", "load"]), "room": pa.array(["room", "hall"])}) is None
 
 
 def test_labels_that_can_mean_missing_ones_are_named():

@@ -49,7 +49,19 @@ def test_headers_say_what_identifies(name):
 
 
 @pytest.mark.parametrize(
-    "name", ["latency", "lateral_acc", "lon_vel", "power", "identity_loss", "timer", "acc x", "noise"]
+    "name",
+    [
+        "latency",
+        "lateral_acc",
+        "lon_vel",
+        "power",
+        "identity_loss",
+        "timer",
+        "acc x",
+        "noise",
+        "raw_acc:mean",
+        "Temp, °C",
+    ],
 )
 def test_headers_of_measurements_say_nothing(name):
     assert not header_kind(name)
