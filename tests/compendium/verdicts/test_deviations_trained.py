@@ -93,14 +93,17 @@ def test_our_lowest_identifiability_on_cic_ids_is_at_chance(committed):
     assert ranges.loc["0.01", ["identifiability_low", "identifiability_high"]].round(2).tolist() == [0.40, 0.49]
 
 
-def test_the_lowest_loss_does_not_hide_gender_best(committed):
+def test_the_loss_does_not_tell_how_well_gender_is_hidden(committed):
     """D47: the rule of section 5.2 selects by the total loss."""
     grid = committed("30_vae_anonymization-motionsense-gender", "grid")
     grid = grid[grid["transfer"] == "mean shift"].set_index(["alpha", "beta"])
-    chosen = grid["loss"].idxmin()
-    assert chosen == (1.0, 0.03)
-    assert grid.loc[chosen, "private_after"] > grid["private_after"].min() + 0.1
-    assert [round(grid.loc[(alpha, 0.03), "loss"], 1) for alpha in (0, 1, 10)] == [165.3, 164.1, 166.3]
+    alike = grid.loc[[(0, 0.03), (1, 0.03), (10, 0.03)]]
+    assert grid["loss"].idxmin() in alike.index
+    assert alike["loss"].max() < 1.03 * alike["loss"].min()
+    assert alike["private_after"].max() > alike["private_after"].min() + 0.1
+    best = grid["private_after"].idxmin()
+    assert best[0] == 50
+    assert grid.loc[best, "loss"] > grid["loss"].median()
 
 
 def test_the_general_vae_loses_to_ours_on_the_same_windows_too(committed):
