@@ -105,6 +105,7 @@ def draft(
         wanted = {"task": task, "user": user, "recording": recording}
         written, clock, more = lay_out(Path(source).expanduser(), wanted, names, rate)
         roles = more | roles
+        clock = {name: guess for name, guess in clock.items() if guess.keys or name not in roles}
     elif isinstance(source, str | Path):
         written = sniff(check_file(source))
     written |= {"missingValues": ABSENT}

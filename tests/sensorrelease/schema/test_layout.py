@@ -64,6 +64,7 @@ def test_numbered_files_are_sessions_and_no_label_is_a_signal(tmp_path):
     for found in (drafted(tmp_path / "rec"), drafted(tmp_path / "rec", names=names)):
         assert found.recordings.names == names
         assert found.field("session").role == "recording"
+    assert drafted(tmp_path / "rec", names="{person}/{activity}/{shoe}", hide=["shoe"]).private == ["shoe"]
     for word, role in (("take", "recording"), ("shoe", "withheld")):
         found = drafted(tmp_path / "rec", names=f"{{person}}/{{activity}}/{{{word}}}")  # the ending is in no label
         assert found.recordings.names == f"{{person}}/{{activity}}/{{{word}}}.*"
