@@ -105,7 +105,6 @@ def draft(
         wanted = {"task": task, "user": user, "recording": recording}
         written, clock, more = lay_out(Path(source).expanduser(), wanted, names, rate)
         roles = more | roles
-        clock = {name: guess for name, guess in clock.items() if guess.keys or name not in roles}
     elif isinstance(source, str | Path):
         written = sniff(check_file(source))
     written |= {"missingValues": ABSENT}
@@ -117,7 +116,7 @@ def draft(
     settle_commas(guesses.values())
     for name, guess in guesses.items():
         if recorded and name not in roles and guess.keys.get("type") not in NUMBERS:
-            guesses[name] = Guess({}, guess.remark or "it is no signal: those are columns of numbers in the files")
+            guesses[name] = Guess({}, guess.remark or "it has no role, and signals are columns of numbers in the files")
         if name in roles and guess.remark:
             raise ValueError(f"{called}: column {name!r} cannot be the {roles[name]}: {guess.remark}")
     known = [_readable(name, guess, roles.get(name), at) for at, (name, guess) in enumerate(guesses.items(), 1)]

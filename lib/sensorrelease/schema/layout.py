@@ -98,8 +98,7 @@ def lay_out(
     )
     written |= {"recordings": given, "name": "recordings"}
     more |= dict.fromkeys(guesses, "time")
-    apart = [name for name in labels if name not in more and name not in roles.values()]
-    return written, guesses | dict.fromkeys(apart, Guess({}, "it is a label without a role")), more
+    return written, guesses | dict.fromkeys(labels, Guess({"type": "string", "missingValues": [""]})), more
 
 
 def _found(folder: Path, names: str | None) -> list[Path]:

@@ -79,14 +79,13 @@ def _encoding(head: bytes, file: Path) -> str:
     for mark, name in _MARKS.items():
         if head.startswith(mark):
             return name
-    if head[:4000].count(0) * 3 > len(head[:4000]):
-        raise ValueError(f"{file} is not text, although its name says so: save it as CSV in UTF-8")
-    if _is_utf8(head):
+    is_text = head[:4000].count(0) * 3 <= len(head[:4000])
+    if is_text and _is_utf8(head):
         return "utf-8"
-    if _NO_TEXT.search(head):
-        said = "unpack it if it is packed, correct its name, or save it as UTF-8"
-        raise ValueError(f"{file} is no text in UTF-8 or Windows-1252: {said}")
-    return "cp1252"
+    if is_text and not _NO_TEXT.search(head):
+        return "cp1252"
+    said = "unpack it if it is packed, correct its name, or save it as UTF-8"
+    raise ValueError(f"{file} is not text in UTF-8 or Windows-1252: {said}")
 
 
 def _dialect(lines: list[str], file: Path) -> Dialect:

@@ -123,6 +123,8 @@ def test_new_attackers_do_not_decide_for_ours_but_the_general_vae_keeps_less_act
     assert strongest.loc[names, "low"].max() < strongest.loc[names, "high"].min()  # the intervals overlap
     activity = committed(run, "frontier").set_index("release")["activity"]  # the wide intervals over 24 people overlap
     assert activity[names[0]] < activity[names[1]] - 0.1
+    paired = committed("30_vae_anonymization-motionsense-gender", "rivals").set_index("method").loc[names[0]]
+    assert paired["public_difference_low"] > 0.1  # ours less theirs, over people and trainings
 
 
 def test_no_method_is_the_best_on_most_data_sets(committed):

@@ -390,7 +390,7 @@ REFUSED = {
     "a file .zip": "unpack it first",
     "an empty file": "is empty",
     "a folder": "holds no recording",
-    "bytes named .csv": "no text in UTF-8 or Windows-1252",
+    "bytes named .csv": "is not text in UTF-8 or Windows-1252",
     "rows longer than the header": "line 10 has 9 cells, but the header has 6 names",
     "only a header": "no rows below its header",
     "a task that names the user": "name nobody",

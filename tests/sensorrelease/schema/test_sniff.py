@@ -59,7 +59,7 @@ def test_what_is_no_text_is_refused(tmp_path, write):
         write((HEAD + ROWS).encode()) if write is not str else "温度;行動;名前\n1.5;座る;佐藤\n".encode("shift_jis")
     )
     (tmp_path / "home.csv").write_bytes(content)
-    with pytest.raises(ValueError, match=r"home\.csv is no text in UTF-8 or Windows-1252.*unpack it.*save it as UTF-8"):
+    with pytest.raises(ValueError, match=r"home\.csv is not text in UTF-8 or Windows-1252.*unpack it.*as UTF-8"):
         sniff(tmp_path / "home.csv")
 
 
