@@ -57,9 +57,9 @@ _WORDS = (  # of names that the command line knows: pattern, replacement
 def frontier(table: pd.DataFrame, hidden: str = "user") -> Figure:
     """Draw one point for each defence: to the right is more useful, lower is more private.
 
-    Colour and marker show the kind of defence. The points that no other method beats in both measures are filled and
-    joined. These, the guaranteed ones that no other guaranteed one beats, the papers' own and the trivial ones have
-    labels, in words and to the right of the axes.
+    Colour and marker show the kind of defence. The points that no other method beats in both measures are joined, and
+    filled as the trivial ones are. These, the guaranteed ones that no other guaranteed one beats, the papers' own and
+    the trivial ones have labels, in words and to the right of the axes.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ def frontier(table: pd.DataFrame, hidden: str = "user") -> Figure:
             _point(axes, row, _KINDS[kinds[name]], filled=kinds[name] == "trivial" or name in best)
         edge = judged.loc[best].sort_values("accuracy")
         axes.plot(
-            edge["accuracy"], edge["attack"], color=_GREY, lw=0.8, ls=":", zorder=1, label="filled: unbeaten in both"
+            edge["accuracy"], edge["attack"], color=_GREY, lw=0.8, ls=":", zorder=1, label="joined: unbeaten in both"
         )
         raw = judged.iloc[0]
         axes.axhline(raw["chance"], color=_GREY, lw=0.9, ls="--", zorder=1, label="chance level")

@@ -120,10 +120,12 @@ def _cells(found: Findings) -> list[dict[str, str]]:
             "accuracy": _interval(row, "accuracy"),
             "strongest attack": _interval(row, "attack"),
             "attacker": row["attacker"],
-            "most exposed": "{exposed}: {exposed_recall:.0%}, {exposed_precision:.0%}".format_map(row)
-            if row["exposed"]
-            else "nobody",
-            "matched rows": "{matched:.1%} ({matched_control:.1%})".format_map(row) if row["matched_by"] else "",
+            "most exposed": "nobody"
+            if math.isnan(row["exposed_recall"])
+            else "{exposed}: {exposed_recall:.0%}, {exposed_precision:.0%}".format_map(row),
+            "matched rows": ""
+            if math.isnan(row["matched"])
+            else "{matched:.1%} ({matched_control:.1%})".format_map(row),
             "columns": str(row["n_columns"]),
             "guarantee": f"epsilon {row['epsilon_row']:g} a row" + ("" if row["guaranteed"] else ", partly")
             if math.isfinite(row["epsilon_row"])

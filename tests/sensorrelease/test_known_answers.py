@@ -11,6 +11,7 @@ from sklearn.preprocessing import FunctionTransformer
 
 from sensorprivacy.data import Problem
 from sensorrelease import compare
+from sensorrelease.compare_page import page
 from sensorrelease.defences import Defence
 
 N = 480
@@ -174,6 +175,15 @@ def test_nobody_can_be_identified():
     assert (set(advice.alike), advice.protects) == ({"task", "task+extra"}, False)
     assert advice.text.startswith("The raw table shows no leak")
     assert found.frame["exposed"].isna().all()
+
+
+def test_a_release_that_exposes_nobody_says_so_beside_one_that_does():
+    """A table of both has no text for the first, which was printed as "nan: nan%, nan%"."""
+    toy = Toy()
+    found = judged(toy.problem(voice=toy.near(toy.user)), keep("task"), keep("voice"))
+    text = page(found)
+    assert "nobody" in text
+    assert "nan" not in text
 
 
 def test_weak_rows_make_strong_recordings():
