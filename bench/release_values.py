@@ -22,7 +22,7 @@ from compendium.verdicts.quotes import QuoteError
 from compendium.verdicts.verdicts import read_verdicts
 from compendium.verdicts.words import HEADLINE
 
-BEFORE = "1485870b"  # the last commit of the second round
+BEFORE = "e28dd916"  # release 1.0.0
 MISSING = "not there"
 WORDS = ("How claims in words are decided", "What cannot be tested here")  # tables of REPLICATION without values
 
