@@ -3,7 +3,8 @@
     python bench/paper_hours.py --before e28dd916    writes results/paper_hours.csv
 
 Of the commit, the minutes of `runs.yaml` count. Of now, the processor time that a run recorded in its `machine.json`
-does (`measured`), and `runs.yaml` where an earlier start recorded none or kept a part of the run.
+does (`measured`), and the minutes of `runs.yaml` where it recorded none. A run that went on from kept parts records its
+last start only.
 `paper3_hours.py` counts where the minutes of one run of paper 3 go.
 """
 
