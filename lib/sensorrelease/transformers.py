@@ -1,10 +1,7 @@
 """The transformers behind the defences for tables."""
 
 import warnings
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Collection, Mapping
 from typing import Any, Self
 
 import numpy as np
@@ -16,27 +13,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from sensorprivacy.data import Problem, as_frame
 from sensorprivacy.game.play import fit_clone
-from sensorprivacy.game.splits import Split, default_split
 from sensorprivacy.minimize.baselines import METHODS
-from sensorprivacy.minimize.checks import changing_features
-from sensorprivacy.minimize.engine_protocol import Engine, EngineData, engine_data
-from sensorprivacy.minimize.engines import make_engine
 from sensorprivacy.minimize.greedy import rank_features
 from sensorprivacy.minimize.rewrites import ColumnHasher, LaplaceNoise, components
 from sensorprivacy.minimize.scores import score_features
-from sensorprivacy.minimize.search.exhaustive import search_subsets
-from sensorprivacy.minimize.select import (
-    STANDARD_ERROR,
-    NoSubsetError,
-    fewest_columns,
-    least_accuracy,
-    near_lowest,
-    select,
-)
+from sensorrelease.subset_search import searched
 
 CHOSEN = "The kept columns were chosen from the fitted rows. Epsilon does not cover this choice."
-_SEARCH_ROWS = 4000  # rows on which subsets are searched
-_FINALISTS = 20  # subsets that large forests score
 
 
 class TaskPrediction(TransformerMixin, BaseEstimator):
@@ -91,23 +74,23 @@ class MinimizedTable(_KeepsColumns):
     """Keep the columns that a search of all subsets chooses, as paper 1 does, and add noise to them if wanted.
 
     Of many columns, forward selection takes those to search, because paper 1's ranking of single columns keeps similar
-    ones: on the smartwatch, attacks on its choice identified half of the recordings, and a quarter on this one.
-    Of the subsets whose identifiability is within one standard error of the lowest, or of chance if that is higher, the
-    smallest is kept: in small tables, the paper's rule keeps columns that are lower by chance. The loss is measured
-    from the accuracy on all columns. All subsets are scored by forests of a few trees, and the finalists by larger
-    ones. If every searched subset loses more, the best-ranked columns are kept, as few as bisection finds to lose
-    little enough. The same search serves every threshold; it is done once for the last table.
+    ones. Of the subsets whose identifiability is within one standard error of the lowest, or of chance if that is
+    higher, the smallest is kept: in small tables, the paper's rule keeps columns that are lower by chance. The loss is
+    measured from the accuracy on all columns. Forests of a few trees score all subsets on a third of the rows, and
+    larger ones the finalists on the other rows. If every finalist loses more, the best-ranked columns are kept, as few
+    as bisection finds to lose little enough. The same search serves every threshold; it is done once for the last
+    table.
 
     Parameters
     ----------
     threshold : float, default .01
-        Share of the accuracy on all columns that may be lost, on a third of the training rows.
+        Share of the accuracy on all columns that may be lost, on training rows on which no subset was searched.
     preselect : int, default 10
         Number of columns that forward selection takes for the search.
     epsilon : float, optional
         Add noise to the kept columns, of this privacy loss for each row.
     trees : int, default 10
-        Trees of each forest of the search. The forests of finalists have ten times as many.
+        Trees of each forest of the search. Each of the two forests of a finalist has five times as many.
     seed, noise_seed : int or None
         Seeds of the search and of the noise. No seed: secure noise.
     bounds : mapping, optional
@@ -140,7 +123,7 @@ class MinimizedTable(_KeepsColumns):
         X = as_frame(X)
         labels: list[Any] = [None if some is None else np.asarray(some) for some in (y, users, groups)]
         table = Problem(X, *labels)
-        self.kept_ = _search(table, self.preselect, self.trees, self.seed).kept(self.threshold)
+        self.kept_ = searched(table, self.preselect, self.trees, self.seed).kept(self.threshold)
         self.noise_ = None
         if self.epsilon is not None:
             given = self.bounds or {}
@@ -155,98 +138,6 @@ class MinimizedTable(_KeepsColumns):
         check_is_fitted(self)
         kept = as_frame(X)[self.kept_]
         return kept if self.noise_ is None else pd.DataFrame(self.noise_.transform(kept), kept.index, kept.columns)
-
-
-@dataclass(frozen=True, eq=False)
-class _Searched:
-    """The results of all subsets of the preselected columns, and what the choice of a subset needs besides."""
-
-    problem: Problem
-    split: Split
-    seed: int | None
-    ranked: list[Any]  # columns, the best first
-    subsets: pd.DataFrame
-    trees: int
-
-    @cached_property
-    def data(self) -> EngineData:
-        """The rows of the search."""
-        return engine_data(self.problem, self.split, "test")
-
-    @cached_property
-    def engine(self) -> Engine:
-        """The large forests, which score finalists."""
-        return make_engine("shared", self.data, RandomForestClassifier(10 * self.trees), self.seed)
-
-    @cached_property
-    def reference(self) -> float:
-        """Accuracy on all columns."""
-        return self.scores([self.ranked], "task")[0]
-
-    def scores(self, subsets: Iterable[Sequence[Any]], label: str) -> list[float]:
-        """Return the accuracy of large forests on the held-out rows, for the task or for the users."""
-        places = list(self.problem.features).index
-        return [float(one) for one in self.engine.score([tuple(sorted(map(places, some))) for some in subsets], label)]
-
-    def finalists(self, threshold: float, chance: float) -> pd.DataFrame:
-        """Return the subsets that may be chosen at a threshold, scored by large forests; few columns come first."""
-        rows, found = len(self.split.test), self.subsets
-        found = found[found["accuracy"] >= least_accuracy(self.reference, threshold, rows)]
-        if found.empty:
-            return self.subsets
-        lowest = near_lowest(float(found["identifiability"].min()), STANDARD_ERROR, chance, rows)
-        found = found[found["identifiability"] <= near_lowest(lowest, STANDARD_ERROR, chance, rows)]
-        found = found.sort_values(["n_features", "identifiability", "features"], kind="stable").head(_FINALISTS)
-        task, users = (self.scores(found["features"], label) for label in ("task", "users"))
-        return found.assign(accuracy=task, identifiability=users)
-
-    def kept(self, threshold: float) -> list[Any]:
-        """Return the columns to keep."""
-        rows, chance = len(self.split.test), self.data.prior("users")
-        for subsets in (self.finalists(threshold, chance), self.subsets):
-            with suppress(NoSubsetError):
-                how: Any = {"reference": self.reference, "margin": STANDARD_ERROR, "rows": rows, "chance": chance}
-                return list(select(subsets, threshold, **how)["features"])
-        least, searched = least_accuracy(self.reference, threshold), int(self.subsets["n_features"].max())
-        return fewest_columns(self.ranked, lambda names: self.scores([names], "task")[0] >= least, searched)
-
-
-_LAST_SEARCH: dict[tuple[Any, ...], _Searched] = {}
-
-
-def _search(problem: Problem, preselect: int, trees: int, seed: int | None) -> _Searched:
-    """Search all subsets of the preselected columns, see `search_subsets`."""
-    key = (problem.digest, preselect, trees, seed)
-    if key not in _LAST_SEARCH:
-        split = default_split(problem, seed=seed).capped(2 * _SEARCH_ROWS // 3, _SEARCH_ROWS // 3)
-        ranked = changing_features(problem.features, "drop")
-        model = RandomForestClassifier(trees)
-        if len(ranked) > preselect:
-            ranked = _forward(problem, split, ranked, preselect, model, seed)
-        how: Any = {"engine": "shared", "allow_long": True, "progress": False}  # only load makes so small a search long
-        found = search_subsets(problem, ranked[:preselect], model=model, split=split, seed=seed, **how)
-        _LAST_SEARCH.clear()
-        _LAST_SEARCH[key] = _Searched(problem, split, seed, ranked, found.table, trees)
-    return _LAST_SEARCH[key]
-
-
-def _forward(
-    problem: Problem, split: Split, columns: Sequence[Any], size: int, model: Any, seed: int | None
-) -> list[Any]:
-    """Return columns, the best first: each adds most to accuracy less identifiability, together with those before it.
-
-    A ranking of single columns keeps ten that say the same. Columns after `size` are in order of accuracy alone.
-    """
-    engine = make_engine("shared", engine_data(problem, split, "test"), model, seed)
-    chosen: list[int] = []
-    left = list(map(list(problem.features).index, columns))
-    for _ in range(size):
-        subsets = [tuple(sorted([*chosen, one])) for one in left]
-        right, identified = (np.asarray(engine.score(subsets, label)) for label in ("task", "users"))
-        best = left[int(np.argmax(right - identified))]
-        chosen.append(best)
-        left = [left[place] for place in np.argsort(-right, kind="stable") if left[place] != best]
-    return [problem.features.columns[place] for place in [*chosen, *left]]
 
 
 class TopColumns(_KeepsColumns):

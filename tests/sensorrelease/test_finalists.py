@@ -7,8 +7,9 @@ import pytest
 from sensorprivacy.data import Problem
 from sensorprivacy.game.splits import random_split
 from sensorprivacy.minimize.search import exhaustive
-from sensorrelease import transformers
-from sensorrelease.transformers import MinimizedTable, _Searched
+from sensorrelease import subset_search
+from sensorrelease.subset_search import Searched
+from sensorrelease.transformers import MinimizedTable
 
 
 def searched(*rows, names="abc"):
@@ -19,9 +20,9 @@ def searched(*rows, names="abc"):
     subsets = pd.DataFrame(rows, columns=["features", "accuracy", "identifiability"])
     subsets = subsets.assign(features=subsets["features"].map(tuple), n_features=subsets["features"].map(len))
     split = random_split(n, test=0.5, seed=0)
-    found = _Searched(Problem(table, np.arange(n) % 2, users), split, 0, list(names), subsets, 1)
+    found = Searched(Problem(table, np.arange(n) % 2, users), split, 0, list(names), subsets, 1, 0.83)
     known = {(tuple(one), label): score for one, *scores in rows for label, score in zip(LABELS, scores, strict=True)}
-    found.__dict__.update(reference=0.83, known=known)
+    found.__dict__.update(reference=0.83, chance=0.67, known=known)
     return found
 
 
@@ -38,7 +39,7 @@ def by_hand(monkeypatch):
         asked.extend(subsets)
         return [self.known[tuple(some), label] for some in subsets]
 
-    monkeypatch.setattr(_Searched, "scores", scores)
+    monkeypatch.setattr(Searched, "scores", scores)
     return asked
 
 
@@ -70,16 +71,31 @@ def test_finalists_are_scored_by_larger_forests_and_the_others_are_not(by_hand):
     assert set(by_hand) == {("a",), ("a", "b")}
 
 
-def test_if_no_finalist_is_accurate_enough_the_small_forests_decide(by_hand):
+def test_rows_that_searched_accept_no_subset(by_hand):
     found = searched(("a", 0.825, 0.7), ("ab", 0.83, 0.8))
     found.known.update({(("a",), "task"): 0.7})
-    assert found.kept(0.01) == ["a"]
+    assert found.kept(0.01) == ["a", "b"]
+
+
+def test_no_row_that_searched_accepts():
+    draw = np.random.default_rng(0)
+    table, groups = pd.DataFrame(draw.normal(size=(240, 3)), columns=list("abc")), np.repeat(np.arange(24), 10)
+    for known in (None, groups):
+        problem = Problem(table, np.arange(240) % 2, np.arange(240) // 10 % 4, known)
+        found = subset_search.searched(problem, 2, 2, 0)
+        halves = [rows for data in found.judged for rows in map(tuple, data.test)]
+        trained = [set(map(tuple, data.train)) for data in found.judged]
+        chosen = set(map(tuple, table.iloc[found.split.test].to_numpy()))
+        assert len(set(halves)) == len(halves) == len(found.split.train)
+        assert not chosen & set(halves)
+        assert all(chosen <= rows for rows in trained)
+        assert found.units == (len(found.split.train) if known is None else 16)
 
 
 def test_load_does_not_refuse_the_search(problem, monkeypatch):
     """On a loaded machine, 988 small forests were estimated to take 3.4 hours, and the main method was lost."""
     monkeypatch.setattr(exhaustive, "HOUR", 0.0)
-    transformers._LAST_SEARCH.clear()
+    subset_search.LAST_SEARCH.clear()
     found = MinimizedTable(0.03, trees=2).fit(problem.features, problem.task, problem.users)
     assert "task" in found.kept_
 
@@ -91,12 +107,12 @@ def test_adult_keeps_no_worse_columns_at_a_larger_threshold(mirror):
         lambda cells: cells if cells.dtype.kind == "i" else pd.factorize(cells, sort=True)[0]
     )
     problem = Problem(features, table["income"], table["sex"])
-    transformers._LAST_SEARCH.clear()
+    subset_search.LAST_SEARCH.clear()
     kept = [
         MinimizedTable(threshold).fit(problem.features, problem.task, problem.users).kept_ for threshold in (0.01, 0.1)
     ]
-    (search,) = transformers._LAST_SEARCH.values()
-    chance = search.data.prior("users")
+    (search,) = subset_search.LAST_SEARCH.values()
+    chance = search.chance
     (task, wide), (hidden, wider) = search.scores(kept, "task"), search.scores(kept, "users")
     error = (chance * (1 - chance) / len(search.split.test)) ** 0.5
     assert len(kept[1]) < len(kept[0]) or wide >= task or max(wider, chance) <= max(hidden, chance) + error
