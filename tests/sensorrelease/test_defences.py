@@ -13,7 +13,7 @@ from sensorprivacy.data import Problem
 from sensorprivacy.game import play
 from sensorprivacy.game.splits import Split
 from sensorprivacy.minimize import scores
-from sensorrelease import transformers
+from sensorrelease import subset_search, transformers
 from sensorrelease.defences import Defence
 from sensorrelease.words import parse, table_defences
 
@@ -137,9 +137,9 @@ def test_minimization_loses_no_more_than_its_threshold_where_few_columns_are_sea
 
 
 def test_minimization_keeps_the_column_of_the_task_and_searches_once(problem, train, monkeypatch):
-    transformers._LAST_SEARCH.clear()
-    calls, search = [], transformers.search_subsets
-    monkeypatch.setattr(transformers, "search_subsets", lambda *a, **k: calls.append(1) or search(*a, **k))
+    subset_search.LAST_SEARCH.clear()
+    calls, search = [], subset_search.search_subsets
+    monkeypatch.setattr(subset_search, "search_subsets", lambda *a, **k: calls.append(1) or search(*a, **k))
     for threshold in (0.03, 0.1):
         assert list(parse(f"minimize:threshold={threshold}").publish(problem, train).values) == ["task"]
     assert len(calls) == 1
