@@ -11,7 +11,7 @@ import pandas as pd
 from sklearn.ensemble import RandomForestClassifier
 
 from sensorprivacy.data import Problem
-from sensorprivacy.game.splits import Split, default_split, grouped_split, random_split
+from sensorprivacy.game.splits import Split, default_split
 from sensorprivacy.minimize.checks import changing_features
 from sensorprivacy.minimize.engine_protocol import Engine, EngineData, engine_data
 from sensorprivacy.minimize.engines import make_engine
@@ -25,8 +25,8 @@ from sensorprivacy.minimize.select import (
 )
 
 _SEARCH_ROWS = 4000  # rows on which subsets are searched
-_LARGER = 5  # times as many trees as in the search has each of their two forests
-_FEWEST = 4  # groups, of which both halves have two
+_LARGER = 5  # each of a finalist's two forests has so many times the trees of one in the search
+_FEWEST = 4  # groups or rows, so that each half has two
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,18 +47,17 @@ class Searched:
 
     @cached_property
     def judged(self) -> list[EngineData]:
-        """Two halves of the rows that the search trained on, in whole groups; all other rows train for each."""
-        rows, held = self.split.train, self.split.test
+        """Two halves of the rows that the search trained on, in whole groups; all other rows train for each.
+
+        Too few groups for two halves: the rows of the search.
+        """
         if self.units < _FEWEST:
             return [engine_data(self.problem, self.split, "test")]
-        users, groups = self.problem.users.iloc[rows], self.problem.groups
-        if groups is None:
-            half = random_split(len(rows), test=0.5, seed=self.seed)
-        else:
-            half = grouped_split(groups.iloc[rows], users, test=0.5, seed=self.seed)
+        turned = replace(self.split, train=self.split.test, test=self.split.train).halved(seed=self.seed)
+        one, other = turned.part("validation"), turned.test
         return [
-            engine_data(self.problem, replace(self.split, train=np.r_[rows[one], held], test=rows[other]), "test")
-            for one, other in ((half.train, half.test), (half.test, half.train))
+            engine_data(self.problem, replace(turned, train=np.r_[turned.train, rest], test=half, validation=None))
+            for half, rest in ((one, other), (other, one))
         ]
 
     @cached_property
@@ -70,8 +69,8 @@ class Searched:
     @property
     def units(self) -> int:
         """Number of groups, or of rows without groups, that the search trained on: a standard error counts them."""
-        groups = self.problem.groups
-        return len(self.split.train) if groups is None else int(groups.iloc[self.split.train].nunique())
+        groups = self.split.clusters(self.split.train)
+        return len(self.split.train) if groups is None else len(np.unique(groups))
 
     @cached_property
     def chance(self) -> float:
