@@ -10,8 +10,8 @@ and all verdicts claim by claim.
 import argparse
 import os
 import subprocess
-import tarfile
 import tempfile
+import zipfile
 from pathlib import Path
 
 import pandas as pd
@@ -98,10 +98,10 @@ def main() -> None:
     pages.templates().get_template("findings.md").render(numbers=now, book=True, headline=HEADLINE)
     values, report, judged = quoted(now.calls), (project_root() / "REPLICATION.md").read_text(), verdicts()
     with tempfile.TemporaryDirectory() as folder:
-        archive = Path(folder) / "before.tar"
+        archive = Path(folder) / "before.zip"
         subprocess.run(["git", "archive", "-o", archive, before, "figures", "REPLICATION.md"], check=True)
-        with tarfile.open(archive) as packed:
-            packed.extractall(folder, filter="data")
+        with zipfile.ZipFile(archive) as packed:
+            packed.extractall(folder)
         os.environ["SENSORPRIVACY_OUTPUT"] = folder
         earlier, old_report, old_judged = quoted(now.calls), Path(folder, "REPLICATION.md").read_text(), verdicts()
     both = [("findings", key, earlier[key], value) for key, value in values.items()]

@@ -15,7 +15,7 @@ import os
 import shutil
 import subprocess
 import sys
-import tarfile
+import zipfile
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -294,10 +294,10 @@ def _join(run: Run, old: Side, today: Side, commit: str, files: dict[str, str]) 
 def _checkout(commit: str, folder: Path) -> Side:
     """Return another state of the code, extracted below `folder`."""
     folder.mkdir(parents=True)
-    packed = folder / "code.tar"
+    packed = folder / "code.zip"  # of a tar archive, Python 3.11.2 cannot refuse paths outside the folder
     parts = ("lib", "notebooks", "data", "runs.yaml", "requirements.lock")
     if git("archive", "--output", str(packed), commit, *parts) is None:
         raise ReplayError(f"git knows no commit {commit!r} of this repository that could be replayed")
-    with tarfile.open(packed) as archive:
-        archive.extractall(folder / "code", filter="data")
+    with zipfile.ZipFile(packed) as archive:
+        archive.extractall(folder / "code")
     return Side(folder / "code", folder)

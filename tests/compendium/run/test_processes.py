@@ -64,12 +64,18 @@ end_children()"""
     wait_for((tmp_path / "cleaned").exists, seconds=20)
 
 
+def heeded():
+    """Let a process end when its terminal closes, even if these tests run under nohup."""
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
+
 @pytest.mark.parametrize("ignored", [False, True])
 def test_a_closed_terminal_ends_the_descendants_but_not_under_nohup(tmp_path, ignored):
     (tmp_path / "sleeper.py").write_text(f"{SLEEP}; time.sleep(60)")
     words = [sys.executable, "-m", "compendium.run.processes", "sleeper"]
     words = ["nohup", *words] if ignored else words
-    with subprocess.Popen(words, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as child:
+    how = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL, "preexec_fn": heeded}
+    with subprocess.Popen(words, cwd=tmp_path, **how) as child:
         child.stdout.readline()
         descendants = psutil.Process(child.pid).children(recursive=True)
         child.send_signal(signal.SIGHUP)
