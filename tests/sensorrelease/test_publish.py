@@ -403,6 +403,7 @@ def test_no_signal_that_unwinds_leaves_a_hidden_folder(file, tmp_path, number):
     code += "import sys; module = sys.modules['sensorrelease.publishing.tables']\n"
     code += "module.write_card = lambda *_, **__: os.kill(os.getpid(), "
     code += f"{int(number)}) or time.sleep(60)\n"
+    code += f"signal.signal({int(number)}, signal.SIG_DFL)\n"  # under nohup, SIGHUP is ignored by every child
     code += "module.publish('home.csv', defence='none', out='out', save='saved', although_identifying=True)"
     ended = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert ended.returncode == 128 + number, ended.stderr
